@@ -20,7 +20,8 @@ void block_all_signals() {
 
 }  // namespace
 
-LogWriter::LogWriter(Output output, DropNotice notice) : shared_(std::make_shared<Shared>()) {
+LogWriter::LogWriter(Output output, DropNotice notice, std::chrono::milliseconds stop_patience)
+    : shared_(std::make_shared<Shared>()), stop_patience_(stop_patience) {
   shared_->output = std::move(output);
   shared_->notice = std::move(notice);
   thread_ = std::thread([shared = shared_] { run(shared); });
@@ -30,7 +31,7 @@ LogWriter::~LogWriter() {
   std::unique_lock lock(shared_->mutex);
   shared_->stopping = true;
   shared_->wake.notify_one();
-  const bool done = shared_->ended.wait_for(lock, kStopPatience, [this] { return shared_->done; });
+  const bool done = shared_->ended.wait_for(lock, stop_patience_, [this] { return shared_->done; });
   lock.unlock();
   if (done) {
     thread_.join();

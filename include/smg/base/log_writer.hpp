@@ -26,10 +26,11 @@ class LogWriter {
   // Makes the line that says how many were dropped.
   using DropNotice = std::function<std::string(std::uint64_t dropped)>;
 
-  LogWriter(Output output, DropNotice notice);
+  LogWriter(Output output, DropNotice notice,
+            std::chrono::milliseconds stop_patience = std::chrono::seconds{2});
 
   // Writes what is queued and ends the thread. Should the output block for longer than
-  // kStopPatience, what is left is given up and the thread is abandoned: a dead stdout must not
+  // stop_patience, what is left is given up and the thread is abandoned: a dead stdout must not
   // hold up the end of the process.
   ~LogWriter();
 
@@ -37,7 +38,6 @@ class LogWriter {
 
   static constexpr std::chrono::milliseconds kGather{5};
   static constexpr std::chrono::seconds kNoticeInterval{1};
-  static constexpr std::chrono::seconds kStopPatience{2};
 
  private:
   // Outlives the writer when its thread is abandoned.
@@ -56,6 +56,7 @@ class LogWriter {
   static void run(const std::shared_ptr<Shared>& shared);
 
   std::shared_ptr<Shared> shared_;
+  std::chrono::milliseconds stop_patience_;
   std::thread thread_;
 };
 
