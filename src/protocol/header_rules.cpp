@@ -185,7 +185,10 @@ void write_response_head(std::string& out, const ResponseHead& response,
 void write_gateway_head(std::string& out, const GatewayHead& options) {
   append_status_line(out, options.status, {});
   if (!options.content_type.empty()) append_field(out, "Content-Type", options.content_type);
-  if (!has_no_content_length(options.status) && options.status != 304) {
+  if (options.framing == Framing::chunked) {
+    append_field(out, "Transfer-Encoding", "chunked");
+  } else if (options.framing == Framing::length && !has_no_content_length(options.status) &&
+             options.status != 304) {
     append_content_length(out, options.content_length);
   }
   if (!options.request_id.empty()) append_field(out, "x-request-id", options.request_id);

@@ -188,8 +188,11 @@ awaitable<void> Forwarding::run() {
 
 awaitable<void> Forwarding::answer(std::unique_ptr<Attempt> attempt) {
   current_ = std::move(attempt);
-  const RelayEnd end =
-      co_await relay(call_, *current_->exchange, current_->worker->url());
+  call_.worker = current_->worker;
+  const std::string_view shown = owner_.options_.hide_routed_worker
+                                     ? std::string_view{}
+                                     : std::string_view(current_->worker->url());
+  const RelayEnd end = co_await relay(call_, *current_->exchange, shown);
   if (current_->ticket) {
     if (end == RelayEnd::worker_cut) current_->ticket->set_outcome(worker::Outcome::failure);
     if (end == RelayEnd::client_gone) current_->ticket->set_outcome(worker::Outcome::neutral);

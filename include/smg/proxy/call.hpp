@@ -11,10 +11,13 @@
 #include "smg/base/connection.hpp"
 #include "smg/protocol/error_body.hpp"
 #include "smg/protocol/http_head.hpp"
+#include "smg/worker/worker.hpp"
 
 namespace smg::proxy {
 
 struct Call {
+  explicit Call(const protocol::RequestHead& request_head) : head(request_head) {}
+
   const protocol::RequestHead& head;
   std::string_view body;        // complete; without transfer coding
   std::string_view request_id;  // for both sides
@@ -28,6 +31,7 @@ struct Call {
   int status = 0;               // 0: no byte of an answer has been sent
   std::string_view error_code;  // of gateway-made errors, static storage
   TimePoint head_sent{};
+  std::shared_ptr<const worker::Worker> worker;  // whose answer it is; null: the gateway's own
   bool broken = false;          // the answer was cut: the connection must not be used again
 };
 
