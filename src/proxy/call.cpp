@@ -49,8 +49,8 @@ awaitable<void> respond_error(Call& call, ErrorReply error) {
   response.status = protocol::status_of(error.code);
   response.body = protocol::error_body(error.code, error.message,
                                        protocol::shape_of_path(call.head.path), error.param);
-  call.error_code = protocol::name_of(error.code);
-  response.headers.emplace_back("x-smg-error-code", call.error_code);
+  call.error = error.code;
+  response.headers.emplace_back("x-smg-error-code", protocol::name_of(error.code));
   if (error.retry_after_s > 0) {
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +30,7 @@ struct Call {
   // Set by whoever answers.
   bool keep_alive = true;       // in: whether the client allows it; false: close after this answer
   int status = 0;               // 0: no byte of an answer has been sent
-  std::string_view error_code;  // of gateway-made errors, static storage
+  std::optional<protocol::ErrorCode> error;  // of an answer that the gateway made
   TimePoint head_sent{};
   std::shared_ptr<const worker::Worker> worker;  // whose answer it is; null: the gateway's own
   bool broken = false;          // the answer was cut: the connection must not be used again

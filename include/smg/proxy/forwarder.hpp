@@ -19,7 +19,7 @@ namespace smg::proxy {
 struct Endpoint {
   std::string_view path;
   protocol::BodyKind kind = protocol::BodyKind::opaque;
-  std::string_view label = "other";  // `endpoint` label of the router metrics
+  metrics::Endpoint label = metrics::Endpoint::other;
 };
 
 class Forwarder {
