@@ -23,9 +23,9 @@ enum class Level : std::uint8_t { trace, debug, info, warn, error, off };
 
 struct Options {
   Level level = Level::info;
-  std::string filter;     // RUST_LOG syntax; empty: `level` for all targets
-  bool json = false;      // one JSON object a line
-  std::string directory;  // also write DIR/smg.YYYY-MM-DD; empty: stdout only
+  std::string filter = {};     // RUST_LOG syntax; empty: `level` for all targets
+  bool json = false;           // one JSON object a line
+  std::string directory = {};  // also write DIR/smg.YYYY-MM-DD; empty: stdout only
 };
 
 // Call once, before the first thread. Fails on an unusable directory or a malformed filter.
