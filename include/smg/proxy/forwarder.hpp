@@ -28,6 +28,7 @@ class Forwarder {
     upstream::Connector& connector;
     Selector& selector;
     metrics::RequestMetrics& metrics;
+    metrics::PolicyId policy_id;  // of the selector's policy
   };
   Forwarder(Parts parts, const Options& options);
 
