@@ -135,7 +135,7 @@ FlagGroup listening(Options& out) {
        toggle(
            {{"--admin-open"},
             "Without --api-key: let other hosts than this one call routes that change something"},
-           out.admin_open),
+           out.session.admin_open),
        integer({{"--max-payload-size"}, "Largest request body, bytes"}, {1, 1ULL << 40U},
                out.session.max_body),
        duration({{"--request-timeout-secs"},
@@ -160,7 +160,7 @@ FlagGroup workers(Options& out) {
            toggle({{"--allow-link-local-workers"}, "Accept workers at link-local addresses"},
                   out.allow_link_local_workers),
            toggle({{"--hide-routed-worker"}, "Answer without the header x-smg-routed-worker-id"},
-                  out.hide_routed_worker),
+                  out.proxy.hide_routed_worker),
            duration({{"--drain-settle-secs"},
                      "How long a worker that is being removed may take to end its requests"},
                     kDurationOrZero, out.drain_settle)}};
