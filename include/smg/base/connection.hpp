@@ -42,6 +42,8 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   void unwatch() { on_gone_ = nullptr; }
   // Whether the peer has been seen to leave.
   bool gone() const { return gone_; }
+  // Open, with nothing to read and the peer still there, as far as has been seen.
+  bool quiet() const { return socket_.is_open() && !ready_ && !gone_; }
 
   void close();
   // Ends with a reset, so that the peer cannot take what it got for a complete message.

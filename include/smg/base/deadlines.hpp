@@ -19,12 +19,10 @@ class Deadlines;
 class Deadline : public boost::intrusive::list_base_hook<
                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
  public:
+  virtual ~Deadline() = default;
   virtual void on_deadline() = 0;
   bool armed() const { return is_linked(); }
   void disarm() { unlink(); }
-
- protected:
-  ~Deadline() = default;
 
  private:
   friend class Deadlines;

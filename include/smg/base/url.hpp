@@ -30,7 +30,8 @@ struct Url {
 // characters, an empty host. The error's detail is a sentence fit for a user.
 Result<Url> parse_url(std::string_view text);
 
-// True for 169.254.0.0/16, fe80::/10 and the metadata host names of the large clouds.
+// True for 169.254.0.0/16, fe80::/10 (also as IPv4 inside IPv6) and the metadata hosts of the large
+// clouds. Looks at the URL alone: a name that resolves to such an address is not found out.
 bool is_link_local(const Url& url);
 
 }  // namespace smg

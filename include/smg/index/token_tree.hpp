@@ -2,9 +2,11 @@
 //
 // The input is aligned down to a multiple of the page size before anything else; under one page
 // nothing is inserted and nothing matches, but `choose` is still called. PrefixMatch::length is the
-// unaligned token count. Sizes count tokens as string_tree.hpp counts scalars. Not thread-safe.
+// unaligned token count. A key under one page registers no tenant. Sizes count tokens as
+// string_tree.hpp counts scalars, and the members mean what they mean there. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,7 +33,11 @@ class TokenTree {
   }
 
   PrefixMatch match(std::span<const std::uint32_t> key, std::uint64_t partition = 0) const;
-  void remove(TenantId tenant);
+  void remove(TenantId tenant) {
+    while (!remove_some(tenant, kRemovalSlice)) {
+    }
+  }
+  bool remove_some(TenantId tenant, std::size_t max_steps);
   bool evict(std::uint64_t budget, std::size_t max_steps);
   void clear();
 
@@ -42,6 +48,8 @@ class TokenTree {
   std::size_t memory_bytes() const;
 
  private:
+  static constexpr std::size_t kRemovalSlice = 1024;
+
   PrefixMatch descend(std::span<const std::uint32_t> key, std::uint64_t partition);
   void insert_from_cursor(std::span<const std::uint32_t> key, TenantId tenant);
 

@@ -1,7 +1,8 @@
 // Decoder of the chunked transfer coding (RFC 9112 section 7), strict and incremental. Pure.
 //
-// Chunk extensions are skipped (at most 4 KiB in a message), trailer fields are checked and dropped
-// (at most 16 KiB), a chunk size has at most 16 hex digits and fits 63 bits; every line ends in CRLF.
+// Chunk extensions are skipped (at most 4 KiB in a message; no white space before the ';'), trailer
+// fields are checked like those of a head and dropped (at most 16 KiB), a chunk size has at most 16
+// hex digits and fits 63 bits; every line ends in CRLF, and a CR is nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -28,13 +29,29 @@ class ChunkedDecoder {
 
  private:
   enum class State : std::uint8_t {
-    size_first, size, extension, size_lf, data, data_cr, data_lf,
-    trailer_start, trailer, trailer_lf, last_lf, done, error
+    size_first,  // first digit of a chunk size
+    size,        // its other digits
+    extension,   // after ';'
+    size_lf,     // LF of the size line
+    data,        // payload
+    data_cr,     // CRLF after it
+    data_lf,
+    trailer_start,  // first byte of a line after the last chunk
+    trailer_name,
+    trailer_value,
+    trailer_lf,  // LF of a trailer field
+    last_lf,     // LF of the empty line that ends the message
+    done,
+    error
   };
+  State step_framing(char c);  // the state after a byte that is not payload
+  State add_size_digit(char c);
+
   State state_ = State::size_first;
   std::uint8_t size_digits_ = 0;
   std::uint64_t remaining_ = 0;  // of the current chunk
-  std::uint32_t overhead_ = 0;   // bytes of extensions and trailers so far
+  std::uint32_t extension_bytes_ = 0;
+  std::uint32_t trailer_bytes_ = 0;
 };
 
 }  // namespace smg::protocol

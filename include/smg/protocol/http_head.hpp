@@ -1,12 +1,15 @@
-// HTTP/1.1 message heads (RFC 9112), strictly: what is ambiguous is refused, so that no peer can see
-// another message than we do. Zero-copy: fields are views into the caller's bytes. Pure.
+// HTTP/1.1 message heads (RFC 9112), strictly: what is ambiguous is refused, so that no peer can
+// see another message than we do. Zero-copy: fields are views into the caller's bytes. Pure.
 //
 // Refused: bare CR or LF, obs-fold, white space before the colon, NUL and other control characters
 // in values, an empty or repeated or signed Content-Length, Content-Length together with
 // Transfer-Encoding, any Transfer-Encoding but a single final "chunked", Transfer-Encoding in
-// HTTP/1.0, a request without exactly one Host (HTTP/1.1), versions other than 1.0 and 1.1 (an h2
-// preface too), targets that are neither origin-form, absolute-form (http/https; reduced to
-// origin-form) nor `*` for OPTIONS; CONNECT.
+// HTTP/1.0, a request without exactly one Host (HTTP/1.1) or with more than one (1.0) or one that
+// is no host, versions other than 1.0 and 1.1 (an h2 preface too), targets that are neither
+// origin-form, absolute-form (http/https; reduced to origin-form; not with a query on an empty
+// path) nor `*` for OPTIONS; CONNECT; Connection fields of more than 1 KiB together; a 101 answer.
+// Tolerated: one empty line (CRLF) before a request line (RFC 9112, 2.2); a status line without
+// reason and the space before it.
 #pragma once
 
 #include <cstddef>
@@ -32,16 +35,17 @@ enum class Framing : std::uint8_t { none, length, chunked, until_close };
 
 enum class HeadError : std::uint8_t {
   none,
-  bad_message,         // 400
-  headers_too_large,   // 431
-  target_too_long,     // 414
-  unsupported_version, // 505
-  bad_transfer_coding, // 501: a coding we do not speak
+  bad_message,          // 400
+  headers_too_large,    // 431
+  target_too_long,      // 414
+  unsupported_version,  // 505
+  bad_transfer_coding,  // 501: a coding we do not speak
 };
 const char* to_string(HeadError error);
 
 // Finds the end of a head in a buffer that grows: feed it the whole buffer each time; it looks only
-// at bytes it has not seen. Notices a bare LF as soon as it comes, and the size limit.
+// at bytes it has not seen. Notices a bare LF or an impossible first byte as soon as it comes, and
+// the size limit: target_too_long when not even the start line fits. reset() before the next head.
 class HeadScanner {
  public:
   // Bytes of the head with its final CRLFCRLF, or 0 while it is incomplete (see error()).
@@ -50,7 +54,9 @@ class HeadScanner {
   void reset() { *this = HeadScanner{}; }
 
  private:
-  std::size_t seen_ = 0;
+  std::size_t seen_ = 0;        // bytes looked at
+  std::size_t line_start_ = 0;  // of the line that is incomplete
+  bool start_line_seen_ = false;
   HeadError error_ = HeadError::none;
 };
 
@@ -64,7 +70,7 @@ struct RequestHead {
   Framing framing = Framing::none;
   std::uint64_t content_length = 0;  // with Framing::length
   bool keep_alive = true;            // what the client allows
-  bool expect_continue = false;
+  bool expect_continue = false;      // it waits for 100 (Continue) before the body
 
   // First field of that name (case-insensitive); null data() when absent.
   std::string_view field(std::string_view name) const;
@@ -77,12 +83,13 @@ struct ResponseHead {
   std::vector<HeaderField> fields;
   Framing framing = Framing::none;
   std::uint64_t content_length = 0;  // as declared, also for HEAD
-  bool keep_alive = true;
+  bool keep_alive = true;            // whether the connection can be used again
 
   std::string_view field(std::string_view name) const;
 };
 
-// `head` is exactly what HeadScanner delimited. On success every member of `out` is set.
+// `head` is exactly what HeadScanner delimited. On success every member of `out` is set; its views
+// lie in `head`, but for the target "/" or "*" of an absolute-form without a path.
 HeadError parse_request_head(std::string_view head, const HeadLimits& limits, RequestHead& out);
 // `head_request`: the answer to HEAD has no body whatever it declares; 1xx, 204 and 304 neither.
 HeadError parse_response_head(std::string_view head, const HeadLimits& limits, bool head_request,

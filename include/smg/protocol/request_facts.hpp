@@ -29,9 +29,10 @@ enum class BodyKind : std::uint8_t {
   opaque,       // no routing text
 };
 
+// Reused from request to request, it saves allocations. RequestFacts says what of it counts.
 struct FactsScratch {
-  std::string text;                  // joined and unescaped routing text
-  std::string model;                 // unescaped model name, if it had escapes
+  std::string text;   // joined and unescaped routing text, and what is left of earlier ones
+  std::string model;  // unescaped model name, if it had escapes
   std::vector<std::uint32_t> tokens;
 };
 
@@ -55,8 +56,8 @@ struct FactsOptions {
 // Errors: Errc::invalid_argument with a detail fit for the client, Side::downstream. The message
 // distinguishes "not JSON" (ErrorCode::invalid_json) from a wrong type by `field`.
 struct FactsError {
-  bool json = true;          // true: not a JSON object; false: `field` has the wrong type
-  std::string_view field;    // static storage
+  bool json = true;        // true: not a JSON object; false: `field` has the wrong type
+  std::string_view field;  // static storage
   std::string message;
 };
 std::optional<FactsError> read_facts(std::string_view body, const FactsOptions& options,

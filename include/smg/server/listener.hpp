@@ -24,9 +24,9 @@ struct SessionOptions {
   std::chrono::seconds head_timeout{60};        // from the first byte of a head to its last
   std::chrono::seconds body_silence{60};        // between two pieces of a request body
   std::string api_key;                          // empty: none
+  bool admin_open = false;                      // admin routes without a key for anybody
   std::vector<std::string> request_id_headers = {"x-request-id", "x-correlation-id", "x-trace-id",
                                                  "request-id"};
-  bool access_log = true;
 };
 
 // Told of every request; called on I/O threads.
@@ -38,7 +38,7 @@ struct SessionObserver {
 
 // One I/O thread's context and what lives on it.
 struct IoThread {
-  explicit IoThread(int concurrency_hint = 1) : context(concurrency_hint), deadlines(context) {}
+  IoThread() : context(1), deadlines(context) {}
   asio::io_context context;
   Deadlines deadlines;
   std::atomic<std::size_t> connections{0};

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smg/base/string_map.hpp"
 #include "smg/proxy/call.hpp"
 
 namespace smg::server {
@@ -41,6 +42,8 @@ class RouteTable {
  private:
   std::vector<Route> routes_;
   std::vector<std::string> paths_;
+  std::vector<std::size_t> route_path_;         // index in paths_ of each route
+  StringMap<std::vector<std::size_t>> exact_;   // routes without a parameter
 };
 
 }  // namespace smg::server

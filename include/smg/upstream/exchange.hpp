@@ -29,11 +29,17 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // Sends the request and reads the final response head (1xx are skipped). `head` and `body` must
-  // stay valid until it returns. `allow_reuse` false: only a fresh connection will do.
-  // Errors: retry is fresh_connection when a reused connection died before any answer byte.
-  awaitable<Result<>> start(std::string_view head, std::string_view body, bool head_request,
-                            bool allow_reuse);
+  struct Request {
+    std::string_view head;
+    std::string_view body;
+    bool head_request = false;  // the method is HEAD: the answer has no body
+    bool allow_reuse = true;    // false: only a fresh connection will do
+  };
+  // Sends the request and reads the final response head (1xx are skipped). The views must stay valid
+  // until it returns. May be called again after an error.
+  // Errors: retry is fresh_connection when a reused connection died before any answer byte, never
+  // after a timeout (the engine may be at work on it), else always.
+  awaitable<Result<>> start(Request request);
 
   const protocol::ResponseHead& response() const { return response_; }
 
@@ -43,27 +49,37 @@ class Exchange {
   awaitable<Result<std::string_view>> next();
   // Whether the last byte of the answer has been returned by next().
   bool complete() const { return complete_; }
+  // Whether next() would return without waiting.
+  bool has_buffered() const { return complete_ || input_.size() > returned_; }
 
   void abort();
 
  private:
+  awaitable<Result<>> connect(bool allow_reuse);
   awaitable<Result<>> read_head(bool head_request);
-  Result<std::string_view> take(std::string_view available);
-  void finish();
+  Result<bool> parse_head(protocol::HeadScanner& scanner, bool head_request);
+  awaitable<Result<>> fill(std::chrono::milliseconds timeout);
+  Result<std::size_t> measure(std::string_view available);
+  Error failed(Errc code, std::string_view what) const;
+  void begin_body();
+  void complete(std::size_t used);
 
   Connector& connector_;
   const Url& url_;
   ExchangeTimeouts timeouts_;
+  ConnectHandle connecting_;
   std::shared_ptr<Connection> connection_;
-  std::shared_ptr<bool> canceled_;
   ByteBuffer input_;
+  std::string head_;          // the response head's bytes: response_ points into them
   std::size_t returned_ = 0;  // bytes of input_ that the last next() returned
+  std::size_t read_size_ = 0;
   protocol::ResponseHead response_;
   protocol::ChunkedDecoder chunked_;
   std::uint64_t remaining_ = 0;  // of a body with a length
   bool reused_ = false;
+  bool answered_ = false;  // any byte of an answer has come
+  bool ended_ = false;     // the peer has closed its side
   bool complete_ = false;
-  bool head_done_ = false;
 };
 
 }  // namespace smg::upstream

@@ -59,7 +59,15 @@ class Fleet {
     slots_[id].credit_requests.store(0, std::memory_order_relaxed);
   }
 
-  // Prepares a slot for a new worker: blocked as not ready, all else zero.
+  // How often the worker has won a tie between equally good workers, on a scale that the
+  // expected-wait scorer keeps: see expected_wait.hpp.
+  std::uint64_t turn(WorkerId id) const { return slots_[id].turn.load(std::memory_order_relaxed); }
+  void set_turn(WorkerId id, std::uint64_t turn) {
+    slots_[id].turn.store(turn, std::memory_order_relaxed);
+  }
+
+  // Prepares a slot for a new worker: blocked as not ready, no credit, no turn. Requests in flight
+  // are left alone: whoever counted them up will count them down.
   void reset(WorkerId id);
 
  private:
@@ -67,6 +75,7 @@ class Fleet {
     std::atomic<std::uint32_t> in_flight{0};
     std::atomic<std::uint32_t> credit_requests{0};
     std::atomic<std::uint64_t> credit_tokens{0};
+    std::atomic<std::uint64_t> turn{0};
     std::atomic<std::uint8_t> blocked{kNotReady};
   };
   std::unique_ptr<Slot[]> slots_;  // kMaxWorkers

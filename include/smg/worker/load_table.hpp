@@ -15,14 +15,24 @@ namespace smg::worker {
 
 // One worker's load, condensed over its DP ranks.
 struct WorkerLoad {
-  bool reported = false;      // false: the other members mean nothing
-  TimePoint at{};             // when the report arrived
-  double queued_tokens = 0;   // sum of waiting uncached tokens; 0 when the engine does not say
+  bool reported = false;     // false: the other members mean nothing
+  TimePoint at{};            // when the report arrived
+  double queued_tokens = 0;  // sum of waiting uncached tokens; 0 when the engine does not say
   double waiting_requests = 0;
   double running_requests = 0;
-  double throughput = 0;      // tokens/s: the highest reported in the last 5 minutes; 0 = unknown
-  double kv_usage = 0;        // mean over ranks, 0..1
+  double throughput = 0;        // tokens/s: the highest reported in the last 5 minutes; 0 = unknown
+  double kv_usage = 0;          // mean over ranks, 0..1
   protocol::LoadReport report;  // as received, for /get_loads and the engine gauges
+};
+
+// What the expected-wait scorer reads of a worker: half a cache line, side by side with the
+// others'.
+struct LoadSignal {
+  bool reported = false;  // false: the other members mean nothing
+  float kv_usage = 0;
+  double queued_tokens = 0;
+  double waiting_requests = 0;
+  double throughput = 0;
 };
 
 // Immutable; indexed by worker id.
@@ -32,10 +42,16 @@ class LoadTable {
   const WorkerLoad* find(WorkerId id) const {
     return id < loads_.size() && loads_[id] && loads_[id]->reported ? loads_[id].get() : nullptr;
   }
+  LoadSignal signal(WorkerId id) const {
+    return id < signals_.size() ? signals_[id] : LoadSignal{};
+  }
+  // No worker has a report.
+  bool empty() const { return signals_.empty(); }
 
  private:
   friend class LoadHistory;
   std::vector<std::shared_ptr<const WorkerLoad>> loads_;
+  std::vector<LoadSignal> signals_;  // empty when no worker has a report
 };
 
 // Builds the tables. Control thread only.
@@ -46,8 +62,11 @@ class LoadHistory {
   // Records a report that arrived at `now` and publishes. Also clears the worker's credit in
   // `fleet`: what was dispatched before the report is in the report.
   void record(WorkerId id, protocol::LoadReport report, Fleet& fleet, TimePoint now);
-  // A failed poll, a worker that is not ready any more or was removed: no report until the next.
+  // A failed poll, or a worker that is not ready any more: no report until the next. The highest
+  // throughput is remembered.
   void forget(WorkerId id);
+  // A removed worker: nothing is remembered.
+  void remove(WorkerId id);
   // Drops reports older than `max_age` at `now`.
   void expire(std::chrono::milliseconds max_age, TimePoint now);
 
@@ -56,6 +75,7 @@ class LoadHistory {
     TimePoint at;
     double throughput;
   };
+  double highest_throughput(WorkerId id, double reported, TimePoint now);
   void publish();
 
   Snapshot<LoadTable>* target_;

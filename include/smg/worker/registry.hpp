@@ -2,10 +2,14 @@
 //
 // Mutators are called on the control thread only; workers() is read from anywhere. An id is dense
 // and is given to another worker only after all never-used ids and after it has been purged from
-// the indexes a second time (a request that chose it before the removal may still have recorded it).
+// the indexes a second time (a request that chose it before the removal may still have recorded
+// it), and only once no request of its former worker is in flight. Every mutator publishes before
+// it returns; one costs O(workers) copies, and work on strings only for the worker it changes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +32,7 @@ struct Model {
 class WorkerSet {
  public:
   // Exact id, then alias. Null when no worker serves it.
+  // An alias that two models claim belongs to the one whose worker registered first.
   const Model* find_model(std::string_view name) const;
   // All workers in registration order: where a request without a model goes.
   const Model& any() const { return any_; }
@@ -43,8 +48,10 @@ class WorkerSet {
   friend class Registry;
   std::vector<std::shared_ptr<const Worker>> by_id_;  // holes are null
   Model any_{"unknown", {}};
-  std::vector<std::shared_ptr<const Model>> models_;          // by canonical id, sorted
-  StringMap<std::shared_ptr<const Model>> model_by_name_;     // ids and aliases
+  std::vector<std::shared_ptr<const Model>> models_;  // by canonical id, sorted
+  // Ids and aliases, as places in models_. Shared by all sets with the same names.
+  std::shared_ptr<const StringMap<std::uint32_t>> names_ =
+      std::make_shared<const StringMap<std::uint32_t>>();
 };
 
 class Registry {
@@ -62,19 +69,31 @@ class Registry {
 
   const Snapshot<WorkerSet>& workers() const { return snapshot_; }
 
-  // A worker with status pending. Fails if the URL is registered or kMaxWorkers are.
+  // A worker with status pending (ready if its spec disables health checks). Errc::invalid_argument
+  // if the URL is registered, Errc::unavailable if kMaxWorkers are.
   Result<std::shared_ptr<const Worker>> add(WorkerSpec spec);
   // A new spec for a registered URL; discovered facts, counters and status stay; the breaker stays
-  // when its options are equal.
+  // when its options are equal. Errc::invalid_argument for an unknown uuid or another URL.
   Result<std::shared_ptr<const Worker>> replace(std::string_view uuid, WorkerSpec spec);
   Result<> set_discovered(WorkerId id, Discovered discovered);
+  // Draining is final: a late health probe does not bring the worker back.
   void set_status(WorkerId id, WorkerStatus status);
   // The worker is gone at once from the snapshot; tickets on it stay valid.
   Result<> remove(std::string_view uuid);
 
  private:
-  void publish();
+  using Position = std::vector<std::shared_ptr<Worker>>::iterator;
+
   Result<WorkerId> take_id();
+  Position find_uuid(std::string_view uuid);
+  Position find_id(WorkerId id);
+  std::shared_ptr<Worker::Shared> make_shared_state(const WorkerSpec& spec, WorkerId id);
+  void exchange(Position old, std::shared_ptr<Worker> next);
+
+  void join_models(const Worker& worker);
+  void leave_models(const Worker& worker);
+  void rebuild_names();
+  void publish();
 
   Fleet& fleet_;
   Options options_;
@@ -82,6 +101,13 @@ class Registry {
   std::vector<std::shared_ptr<Worker>> workers_;  // registration order
   WorkerId next_unused_ = 0;
   std::vector<WorkerId> freed_;  // oldest first
+
+  // What the next set is made of, kept from one to the next.
+  std::uint64_t registrations_ = 0;
+  std::vector<std::uint64_t> order_;  // by id: which registration
+  std::map<std::string, std::shared_ptr<const Model>, std::less<>> models_;
+  std::shared_ptr<const StringMap<std::uint32_t>> names_;
+  bool names_changed_ = false;
 };
 
 }  // namespace smg::worker

@@ -1,11 +1,14 @@
 // One inference worker: what it is (immutable) and its breaker. Live counters are in Fleet.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "smg/base/url.hpp"
@@ -70,10 +73,11 @@ class Worker {
 };
 
 // One request on one worker: counts it in flight from choice until destruction, and reports exactly
-// one outcome to the breaker (neutral unless told otherwise). Move-only.
+// one outcome to the breaker (neutral unless told otherwise). Move-only. Release one ticket before
+// another on the same worker is acquired for a retry: it may hold the half-open place.
 class Ticket {
  public:
-  // Empty when the breaker let nothing through at `now`.
+  // Empty when the breaker let nothing through at `now`. `worker` is not null.
   static std::optional<Ticket> acquire(Fleet& fleet, std::shared_ptr<const Worker> worker,
                                        TimePoint now);
   Ticket(Ticket&&) noexcept;
@@ -82,16 +86,21 @@ class Ticket {
 
   const Worker& worker() const { return *worker_; }
   const std::shared_ptr<const Worker>& worker_ptr() const { return worker_; }
-  void set_outcome(Outcome outcome) { outcome_ = outcome; }
+  // What the request came to, and when; the last call counts. Reported at destruction.
+  void set_outcome(Outcome outcome, TimePoint at = Clock::now()) {
+    outcome_ = outcome;
+    outcome_at_ = at;
+  }
 
  private:
-  Ticket(Fleet& fleet, std::shared_ptr<const Worker> worker)
-      : fleet_(&fleet), worker_(std::move(worker)) {}
+  Ticket(Fleet& fleet, std::shared_ptr<const Worker> worker, CircuitBreaker::Admission admission);
   void release() noexcept;
 
   Fleet* fleet_;
   std::shared_ptr<const Worker> worker_;  // null after a move
+  CircuitBreaker::Admission admission_;
   Outcome outcome_ = Outcome::neutral;
+  TimePoint outcome_at_{};  // a neutral outcome needs none
 };
 
 }  // namespace smg::worker

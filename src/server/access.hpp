@@ -1,0 +1,18 @@
+// Who may call a route. Pure.
+#pragma once
+
+#include <boost/asio/ip/address.hpp>
+
+#include "smg/protocol/http_head.hpp"
+#include "smg/server/listener.hpp"
+
+namespace smg::server {
+
+enum class Verdict : std::uint8_t { allowed, bad_key, not_local };
+
+// With a key: `Authorization: Bearer KEY` or `x-api-key: KEY` on keyed and admin routes, compared in
+// constant time. Without: admin routes only for loopback clients, unless admin_open.
+Verdict judge_access(Access access, const protocol::RequestHead& head,
+                     const boost::asio::ip::address& peer, const SessionOptions& options);
+
+}  // namespace smg::server
