@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <charconv>
 #include <mutex>
 
@@ -30,6 +29,31 @@ double ratio_of(const PrefixMatch& match) {
   return static_cast<double>(match.matched) / static_cast<double>(match.length);
 }
 
+// A set of worker ids on the stack.
+class IdSet {
+ public:
+  explicit IdSet(std::span<const WorkerId> ids) {
+    // Ids come mostly in ascending order: a word is put together before it is stored.
+    std::size_t place = 0;
+    std::uint64_t word = 0;
+    for (const WorkerId id : ids) {
+      if (id / 64U != place) {
+        words_[place] |= word;
+        place = id / 64U;
+        word = 0;
+      }
+      word |= std::uint64_t{1} << (id % 64U);
+    }
+    words_[place] |= word;
+  }
+  bool contains(WorkerId id) const {
+    return id < kMaxWorkers && ((words_[id / 64U] >> (id % 64U)) & 1) != 0;
+  }
+
+ private:
+  std::array<std::uint64_t, kMaxWorkers / 64> words_{};
+};
+
 // One selection: what is known before the tree is locked, and the choice made under its lock.
 class Decision {
  public:
@@ -37,9 +61,8 @@ class Decision {
       : candidates_(candidates),
         gate_(gate),
         mean_(mean_load(candidates.eligible, candidates.fleet)),
-        fallback_(*choose_expected_wait(candidates.eligible, candidates, kScorer)) {
-    for (const WorkerId id : candidates.eligible) eligible_.set(id);
-  }
+        fallback_(*choose_expected_wait(candidates.eligible, candidates, kScorer)),
+        eligible_(candidates.eligible) {}
 
   index::TenantId choose(const PrefixMatch& match, float threshold) noexcept {
     const float ratio = match.length == 0
@@ -65,7 +88,7 @@ class Decision {
     std::size_t safe_count = 0;
     bool any_eligible = false;
     for (const WorkerId holder : match.holders()) {
-      if (!eligible_.test(holder)) continue;
+      if (!eligible_.contains(holder)) continue;
       any_eligible = true;
       if (!hot(holder)) safe[safe_count++] = holder;
     }
@@ -96,7 +119,7 @@ class Decision {
   const SpillGate& gate_;
   const double mean_;
   const ExpectedWaitChoice fallback_;  // the best of all eligible workers
-  std::bitset<kMaxWorkers> eligible_;
+  const IdSet eligible_;
   ExpectedWaitChoice choice_;
   Branch branch_ = Branch::expected_wait_fallback;
 };

@@ -17,11 +17,11 @@ constexpr double kMinThroughput = 1;  // tokens/s
 // The lowest score so far and, of the workers that share it, one whose turn it is.
 class Best {
  public:
-  Best() = default;
+  explicit Best(RandomEngine& random) : random_(&random) {}
 
   void offer(WorkerId id, double score, std::uint64_t turn) noexcept {
     if (workers_ != 0 && score > score_) return;
-    if (workers_ == 0 || score < score_) *this = Best(score);
+    if (workers_ == 0 || score < score_) start(score);
     ++workers_;
     highest_turn_ = std::max(highest_turn_, turn);
     if (turn > lowest_turn_) return;
@@ -29,7 +29,7 @@ class Best {
     lowest_turn_ = turn;
     // Every tied worker ends up chosen with the same probability.
     ++ties_;
-    if (ties_ == 1 || thread_random().below(ties_) == 0) worker_ = id;
+    if (ties_ == 1 || random_->below(ties_) == 0) worker_ = id;
   }
 
   bool empty() const { return workers_ == 0; }
@@ -50,14 +50,23 @@ class Best {
     if (other.lowest_turn_ < lowest_turn_) ties_ = 0;
     lowest_turn_ = other.lowest_turn_;
     ties_ += other.ties_;
-    if (thread_random().below(ties_) < other.ties_) worker_ = other.worker_;
+    if (random_->below(ties_) < other.ties_) worker_ = other.worker_;
   }
 
  private:
-  explicit Best(double score) : score_(score) {}
+  static constexpr std::uint64_t kNoTurn = std::numeric_limits<std::uint64_t>::max();
 
+  void start(double score) noexcept {
+    score_ = score;
+    lowest_turn_ = kNoTurn;
+    highest_turn_ = 0;
+    workers_ = 0;
+    ties_ = 0;
+  }
+
+  RandomEngine* random_;
   double score_ = 0;
-  std::uint64_t lowest_turn_ = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t lowest_turn_ = kNoTurn;
   std::uint64_t highest_turn_ = 0;
   std::uint32_t workers_ = 0;  // that share the score
   std::uint32_t ties_ = 0;     // of them, that share the lowest turn
@@ -74,7 +83,7 @@ Rates rates_of(std::span<const WorkerId> among, const Candidates& candidates) no
   double sum = 0;
   std::size_t known = 0;
   for (const WorkerId id : among) {
-    const LoadSignal signal = candidates.loads.signal(id);
+    const LoadSignal& signal = candidates.loads.signal(id);
     if (!signal.reported || !(signal.throughput > 0)) continue;
     rates.highest = std::max(rates.highest, signal.throughput);
     sum += signal.throughput;
@@ -88,14 +97,18 @@ double positive_or(double rate, double fallback) {
   return std::max(rate > 0 ? rate : fallback, kMinThroughput);
 }
 
-double reported_wait_s(const LoadSignal& signal, double credit, double highest_rate,
+// `token_time_s` is that of the fastest candidate: a multiplication instead of a division for every
+// worker without a queue, which is nearly all of them.
+double reported_wait_s(const LoadSignal& signal, double credit, double token_time_s,
                        const ExpectedWaitOptions& options) noexcept {
   const double queued = signal.queued_tokens > 0
                             ? signal.queued_tokens
                             : signal.waiting_requests * options.mean_prefill_tokens;
-  const double rate = queued > 0 ? positive_or(signal.throughput, highest_rate) : highest_rate;
+  if (queued > 0 && signal.throughput > 0) {
+    token_time_s = 1 / std::max(signal.throughput, kMinThroughput);
+  }
   const double usage = std::clamp(static_cast<double>(signal.kv_usage), 0.0, kMaxKvUsage);
-  return (queued + credit) / rate + options.kv_pressure_weight_s * usage / (1 - usage);
+  return (queued + credit) * token_time_s + options.kv_pressure_weight_s * usage / (1 - usage);
 }
 
 bool at_cap(const LoadSignal& signal, std::uint32_t credited, std::uint32_t cap) {
@@ -104,7 +117,7 @@ bool at_cap(const LoadSignal& signal, std::uint32_t credited, std::uint32_t cap)
 
 ExpectedWaitChoice shortest_queue(std::span<const WorkerId> among,
                                   const worker::Fleet& fleet) noexcept {
-  Best best;
+  Best best(thread_random());
   for (const WorkerId id : among) best.offer(id, fleet.in_flight(id), fleet.turn(id));
   return best.choice();
 }
@@ -119,16 +132,16 @@ std::optional<ExpectedWaitChoice> choose_expected_wait(
   if (candidates.loads.empty()) return shortest_queue(among, fleet);
 
   const Rates rates = rates_of(among, candidates);
-  const double highest = positive_or(rates.highest, options.default_throughput);
-  Best reporting;
-  Best silent;  // scored by requests in flight
+  const double token_time_s = 1 / positive_or(rates.highest, options.default_throughput);
+  Best reporting(thread_random());
+  Best silent(thread_random());  // scored by requests in flight
   for (const WorkerId id : among) {
-    const LoadSignal signal = candidates.loads.signal(id);
+    const LoadSignal& signal = candidates.loads.signal(id);
     if (!signal.reported) {
       silent.offer(id, fleet.in_flight(id), fleet.turn(id));
     } else if (!at_cap(signal, fleet.credit_requests(id), options.max_waiting_requests)) {
       const auto credit = static_cast<double>(fleet.credit_tokens(id));
-      reporting.offer(id, reported_wait_s(signal, credit, highest, options), fleet.turn(id));
+      reporting.offer(id, reported_wait_s(signal, credit, token_time_s, options), fleet.turn(id));
     }
   }
   if (silent.empty()) {

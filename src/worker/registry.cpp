@@ -38,6 +38,11 @@ Registry::Registry(Fleet& fleet, Options options)
       snapshot_(std::make_shared<const WorkerSet>()),
       names_(std::make_shared<const StringMap<std::uint32_t>>()) {}
 
+// Requests that are still running report to breakers that must not call back any more.
+Registry::~Registry() {
+  for (const auto& worker : workers_) worker->shared->breaker.retire();
+}
+
 Result<std::shared_ptr<const Worker>> Registry::add(WorkerSpec spec) {
   const bool taken = std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
     return worker->url() == spec.url.text;

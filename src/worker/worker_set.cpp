@@ -1,6 +1,5 @@
 // How the registry makes its sets: the mapping of models and their names to workers.
 #include <algorithm>
-#include <iterator>
 
 #include "smg/worker/registry.hpp"
 

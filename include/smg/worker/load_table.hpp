@@ -42,8 +42,9 @@ class LoadTable {
   const WorkerLoad* find(WorkerId id) const {
     return id < loads_.size() && loads_[id] && loads_[id]->reported ? loads_[id].get() : nullptr;
   }
-  LoadSignal signal(WorkerId id) const {
-    return id < signals_.size() ? signals_[id] : LoadSignal{};
+  const LoadSignal& signal(WorkerId id) const {
+    static constexpr LoadSignal kNone{};
+    return id < signals_.size() ? signals_[id] : kNone;
   }
   // No worker has a report.
   bool empty() const { return signals_.empty(); }

@@ -65,7 +65,11 @@ class Registry {
     std::function<void(const std::string& url, BreakerState from, BreakerState to)> on_transition;
   };
 
+  // `fleet` must outlive the registry and every ticket; tickets may outlive the registry.
   Registry(Fleet& fleet, Options options);
+  ~Registry();
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
 
   const Snapshot<WorkerSet>& workers() const { return snapshot_; }
 

@@ -273,6 +273,27 @@ TEST_F(RegistryTest, ARemovedWorkerIsGoneAtOnceAndPurged) {
   EXPECT_FALSE(registry_.remove(a->uuid).has_value());
 }
 
+TEST_F(RegistryTest, ATicketMayOutliveTheRegistry) {
+  Fleet fleet;
+  int transitions = 0;
+  std::optional<Ticket> ticket;
+  {
+    Registry::Options short_lived;
+    short_lived.breaker.failure_threshold = 1;
+    short_lived.on_transition = [&](const std::string&, BreakerState, BreakerState) {
+      ++transitions;
+    };
+    Registry registry(fleet, short_lived);
+    ticket = Ticket::acquire(fleet, *registry.add(spec("http://a")), start_);
+  }
+  ASSERT_TRUE(ticket);
+  const auto shared = ticket->worker().shared;
+  ticket->set_outcome(Outcome::failure, start_);
+  ticket.reset();
+  EXPECT_EQ(shared->breaker.state(), BreakerState::open);
+  EXPECT_EQ(transitions, 0);
+}
+
 TEST_F(RegistryTest, ReusesAnIdOnlyWhenAllOthersWereUsedAndPurgesItAgain) {
   std::vector<std::shared_ptr<const Worker>> all;
   for (std::size_t i = 0; i < 3; ++i) {
