@@ -135,7 +135,7 @@ FlagGroup listening(Options& out) {
        toggle(
            {{"--admin-open"},
             "Without --api-key: let other hosts than this one call routes that change something"},
-           out.admin_open),
+           out.session.admin_open),
        integer({{"--max-payload-size"}, "Largest request body, bytes"}, {1, 1ULL << 40U},
                out.session.max_body),
        duration({{"--request-timeout-secs"},

@@ -24,7 +24,6 @@ struct Options {
   std::uint16_t port = 30000;    // > 0
   std::uint32_t io_threads = default_io_threads();
   std::chrono::seconds shutdown_grace{180};
-  bool admin_open = false;  // without an API key: admin routes for other hosts too
 
   std::vector<Url> worker_urls;  // http, no two alike
   std::string worker_api_key;    // of those workers; the gateway's own unless told otherwise

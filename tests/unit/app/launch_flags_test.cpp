@@ -43,7 +43,7 @@ TEST(LaunchDefaults, ListeningAndWorkers) {
   EXPECT_EQ(options.session.api_key, "");
   EXPECT_EQ(options.proxy.api_key, "");
   EXPECT_EQ(options.worker_api_key, "");
-  EXPECT_FALSE(options.admin_open);
+  EXPECT_FALSE(options.session.admin_open);
   EXPECT_FALSE(options.allow_link_local_workers);
   EXPECT_FALSE(options.hide_routed_worker);
   EXPECT_EQ(options.session.max_body, 536870912U);
@@ -170,7 +170,7 @@ TEST(LaunchFlags, EachValueGoesToItsSetting) {
   EXPECT_EQ(options.policy.least_load.mean_prefill_tokens, 12U);
   EXPECT_EQ(options.policy.least_load.max_waiting_requests, 13U);
   EXPECT_EQ(options.drain_settle, 14s);
-  EXPECT_TRUE(options.admin_open);
+  EXPECT_TRUE(options.session.admin_open);
   EXPECT_TRUE(options.allow_link_local_workers);
   EXPECT_TRUE(options.hide_routed_worker);
   EXPECT_THAT(options.session.request_id_headers, ElementsAre("x-a", "x-b", "x-c"));
