@@ -116,14 +116,21 @@ void append_bad_byte(std::string& out, char byte, Escape style) {
   }
 }
 
-// A byte that is the same in every style.
-bool is_plain(unsigned char byte) {
-  return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
+// ASCII bytes that stand for themselves in every style, but for `except`.
+constexpr std::array<bool, 256> plain_bytes(std::string_view except) {
+  std::array<bool, 256> plain{};
+  for (unsigned char byte = 0x20; byte < 0x7F; ++byte) {
+    plain[byte] = except.find(static_cast<char>(byte)) == std::string_view::npos;
+  }
+  return plain;
 }
 
-std::size_t plain_length(std::string_view text) {
+constexpr auto kUnescaped = plain_bytes("\"\\");
+constexpr auto kUnquoted = plain_bytes("\"\\ =");
+
+std::size_t plain_length(std::string_view text, const std::array<bool, 256>& plain) {
   std::size_t n = 0;
-  while (n < text.size() && is_plain(static_cast<unsigned char>(text[n]))) ++n;
+  while (n < text.size() && plain[static_cast<unsigned char>(text[n])]) ++n;
   return n;
 }
 
@@ -134,7 +141,7 @@ void append_escaped(std::string& out, std::string_view text, Escape style) {
   for (int i = 0; i < 3 && cut < whole && (text[cut] & 0xC0) == 0x80; ++i) --cut;
   text = text.substr(0, cut);
   while (!text.empty()) {
-    const std::size_t plain = plain_length(text);
+    const std::size_t plain = plain_length(text, kUnescaped);
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
@@ -154,13 +161,13 @@ void append_escaped(std::string& out, std::string_view text, Escape style) {
 
 bool needs_quotes(std::string_view text) {
   if (text.empty() || text.size() > kMaxText) return true;
-  while (!text.empty()) {
+  for (;;) {
+    text.remove_prefix(plain_length(text, kUnquoted));
+    if (text.empty()) return false;
     const auto [c, size] = first_scalar(text);
-    if (size == 0 || is_invisible(c)) return true;
-    if (c == ' ' || c == '=' || c == '"' || c == '\\' || c == 0xA0 || c == 0x3000) return true;
+    if (c < 0x80 || is_invisible(c) || c == 0xA0 || c == 0x3000) return true;
     text.remove_prefix(size);
   }
-  return false;
 }
 
 void append_quoted(std::string& out, std::string_view text, Escape style) {

@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace smg::index {
+namespace {
+
+constexpr std::uint64_t kStampMask = 0xFFFF'FFFF'FFFF;  // centuries of uses
+
+}  // namespace
 
 void Ledger::enroll(TenantId tenant) {
   if (tenant >= accounts_.size()) {
@@ -20,71 +25,81 @@ void Ledger::dismiss(TenantId tenant) {
   --enrolled_;
 }
 
-std::uint32_t Ledger::open(TenantId tenant, std::uint32_t node, std::uint64_t units) {
-  const std::uint32_t id = holdings_.emplace();
-  Holding& holding = holdings_[id];
-  holding.tenant = tenant;
-  holding.node = node;
-  holding.staler = kOut;
+void Ledger::book(TenantId tenant, std::uint64_t units) {
   accounts_[tenant].units += units;
   total_ += units;
+}
+
+void Ledger::unbook(TenantId tenant, std::uint64_t units) {
+  accounts_[tenant].units -= units;
+  total_ -= units;
+}
+
+std::uint32_t Ledger::make(TenantId tenant, std::uint32_t node, std::uint32_t children) {
+  const std::uint32_t id = entries_.emplace();
+  Entry& entry = entries_[id];
+  entry.tenant_bits = tenant;
+  entry.node = node;
+  entry.children = children;
   return id;
 }
 
-void Ledger::close(std::uint32_t id, std::uint64_t units) {
-  step_out(id);
-  accounts_[holdings_[id].owner()].units -= units;
-  total_ -= units;
-  holdings_.erase(id);
+std::uint32_t Ledger::list(TenantId tenant, std::uint32_t node, std::uint32_t children) {
+  const std::uint32_t id = make(tenant, node, children);
+  link_fresh(id);
+  return id;
+}
+
+std::uint32_t Ledger::list_exposed(TenantId tenant, std::uint32_t node, std::uint64_t stamp) {
+  const std::uint32_t id = make(tenant, node, 0);
+  Account& account = accounts_[tenant];
+  Entry& entry = entries_[id];
+  entry.stamp = stamp & kStampMask;
+  entry.fresher = account.stalest;
+  (account.stalest != kNil ? entries_[account.stalest].staler : account.freshest) = id;
+  account.stalest = id;
+  note_stalest(tenant);
+  return id;
 }
 
 void Ledger::refresh(std::uint32_t id) {
-  step_out(id);
-  Holding& holding = holdings_[id];
-  Account& account = accounts_[holding.owner()];
-  holding.stamp = ++clock_ & 0xFFFF'FFFF'FFFF;
-  holding.staler = account.freshest;
-  holding.fresher = kNil;
-  if (account.freshest != kNil) {
-    holdings_[account.freshest].fresher = id;
-  } else {
-    account.stalest = id;
-    note_stalest(holding.owner());
-  }
+  unlink(id);
+  link_fresh(id);
+}
+
+void Ledger::delist(std::uint32_t id) {
+  unlink(id);
+  entries_.erase(id);
+}
+
+void Ledger::link_fresh(std::uint32_t id) {
+  Entry& entry = entries_[id];
+  Account& account = accounts_[entry.tenant()];
+  entry.stamp = ++clock_ & kStampMask;
+  entry.staler = account.freshest;
+  entry.fresher = kNil;
+  if (account.freshest != kNil) entries_[account.freshest].fresher = id;
   account.freshest = id;
-}
-
-void Ledger::step_out(std::uint32_t id) {
-  Holding& holding = holdings_[id];
-  if (!is_listed(holding)) return;
-  Account& account = accounts_[holding.owner()];
-  const std::uint32_t staler = holding.staler;
-  const std::uint32_t fresher = holding.fresher;
-  holding.staler = kOut;
-  (fresher != kNil ? holdings_[fresher].staler : account.freshest) = staler;
-  if (staler != kNil) {
-    holdings_[staler].fresher = fresher;
-  } else {
-    account.stalest = fresher;
-    note_stalest(holding.owner());
-  }
-}
-
-void Ledger::expose(std::uint32_t id, std::uint64_t stamp) {
-  Holding& holding = holdings_[id];
-  if (is_listed(holding)) return;
-  Account& account = accounts_[holding.owner()];
-  holding.stamp = stamp & 0xFFFF'FFFF'FFFF;
-  holding.staler = kNil;
-  holding.fresher = account.stalest;
-  (account.stalest != kNil ? holdings_[account.stalest].staler : account.freshest) = id;
+  if (entry.staler != kNil) return;
   account.stalest = id;
-  note_stalest(holding.owner());
+  note_stalest(entry.tenant());
+}
+
+void Ledger::unlink(std::uint32_t id) {
+  const Entry& entry = entries_[id];
+  Account& account = accounts_[entry.tenant()];
+  (entry.fresher != kNil ? entries_[entry.fresher].staler : account.freshest) = entry.staler;
+  if (entry.staler != kNil) {
+    entries_[entry.staler].fresher = entry.fresher;
+  } else {
+    account.stalest = entry.fresher;
+    note_stalest(entry.tenant());
+  }
 }
 
 void Ledger::note_stalest(TenantId tenant) {
   const std::uint32_t id = accounts_[tenant].stalest;
-  stale_stamps_[tenant] = id != kNil ? std::uint64_t{holdings_[id].stamp} : kNever;
+  stale_stamps_[tenant] = id != kNil ? std::uint64_t{entries_[id].stamp} : kNever;
 }
 
 std::uint32_t Ledger::stalest(TenantId tenant) const {
@@ -98,7 +113,7 @@ std::uint32_t Ledger::stalest() const {
 }
 
 void Ledger::clear() {
-  holdings_.clear();
+  entries_.clear();
   accounts_.clear();
   stale_stamps_.clear();
   total_ = 0;
@@ -110,7 +125,7 @@ std::uint64_t Ledger::total(TenantId tenant) const {
 }
 
 std::size_t Ledger::memory_bytes() const {
-  return holdings_.memory_bytes() + accounts_.size() * (sizeof(Account) + sizeof(std::uint64_t));
+  return entries_.memory_bytes() + accounts_.size() * (sizeof(Account) + sizeof(std::uint64_t));
 }
 
 }  // namespace smg::index

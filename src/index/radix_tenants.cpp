@@ -6,59 +6,88 @@
 
 namespace smg::index {
 
-std::uint32_t RadixTree::holding_of(const Node& node, TenantId tenant) const {
-  if (node.tenant_count > 1) return sets_[node.holding].find(tenant);
-  return node.tenant_count == 1 && node.tenant == tenant ? node.holding : kNil;
+Mark* RadixTree::mark_of(Node& node, TenantId tenant) {
+  if (node.tenant_count > 1) return sets_[node.set].find(tenant);
+  return node.tenant_count == 1 && node.tenant == tenant ? &node.mark : nullptr;
 }
 
-void RadixTree::add_tenant(Node& node, TenantId tenant, std::uint32_t holding) {
+void RadixTree::add_tenant(Node& node, TenantId tenant, Mark mark) {
   if (node.tenant_count++ == 0) {
     node.tenant = tenant;
-    node.holding = holding;
+    node.mark = mark;
     return;
   }
   if (node.tenant_count == 2) {
     const std::uint32_t set = sets_.emplace();
-    sets_[set].insert(node.tenant, node.holding);
+    sets_[set].insert(node.tenant, node.mark);
     heap_bytes_ += sets_[set].memory_bytes();
-    node.holding = set;
+    node.set = set;
   }
-  TenantSet& set = sets_[node.holding];
+  TenantSet& set = sets_[node.set];
   heap_bytes_ -= set.memory_bytes();
-  set.insert(tenant, holding);
+  set.insert(tenant, mark);
   heap_bytes_ += set.memory_bytes();
 }
 
 void RadixTree::remove_tenant(Node& node, TenantId tenant) {
   if (--node.tenant_count == 0) return;
-  TenantSet& set = sets_[node.holding];
+  TenantSet& set = sets_[node.set];
   heap_bytes_ -= set.memory_bytes();
   set.erase(tenant);
   if (node.tenant_count > 1) {
     heap_bytes_ += set.memory_bytes();
     return;
   }
-  const std::uint32_t last = set.holding_at(0);
+  const Mark last = set.mark_at(0);
   node.tenant = set.tenants()[0];
-  sets_.erase(node.holding);
-  node.holding = last;
+  sets_.erase(node.set);
+  node.mark = last;
 }
 
-// Takes a tenant-leaf away; an inner holding only steps out of its list. Whether it was a leaf.
+// A key now ends at the node.
+void RadixTree::use(std::uint32_t node, TenantId tenant, Mark& mark) {
+  if (mark.is_inner()) {
+    mark = Mark::listed(ledger_.list(tenant, node, mark.children()));
+  } else {
+    ledger_.refresh(mark.entry());
+  }
+}
+
+// The child is fresher, so the node need not stand in the list.
+void RadixTree::gained_child(Mark& mark) {
+  if (mark.is_inner()) {
+    mark = Mark::inner(mark.children() + 1);
+  } else {
+    const std::uint32_t children = ledger_[mark.entry()].children + 1;
+    ledger_.delist(mark.entry());
+    mark = Mark::inner(children);
+  }
+}
+
+void RadixTree::lost_child(std::uint32_t node, TenantId tenant, std::uint64_t stamp) {
+  Mark& mark = *mark_of(nodes_[node], tenant);
+  if (!mark.is_inner()) {
+    --ledger_[mark.entry()].children;  // a later use of its own placed it
+  } else if (mark.children() > 1) {
+    mark = Mark::inner(mark.children() - 1);
+  } else {
+    mark = Mark::listed(ledger_.list_exposed(tenant, node, stamp));
+  }
+}
+
+// Takes a tenant-leaf away; an inner node only steps out of the list. Whether it was a leaf.
 bool RadixTree::take_or_pass(std::uint32_t id) {
-  const Holding holding = ledger_[id];
-  if (holding.children > 0) {
-    ledger_.step_out(id);
+  const Ledger::Entry entry = ledger_[id];
+  ledger_.delist(id);
+  Node& node = nodes_[entry.node];
+  if (entry.children > 0) {
+    *mark_of(node, entry.tenant()) = Mark::inner(entry.children);
     return false;
   }
-  Node& node = nodes_[holding.node];
-  ledger_.close(id, node.units);
-  remove_tenant(node, holding.owner());
-  if (!is_root(node.parent)) {
-    const std::uint32_t above = holding_of(nodes_[node.parent], holding.owner());
-    if (--ledger_[above].children == 0) ledger_.expose(above, holding.stamp);
-  }
-  if (node.tenant_count == 0) drop_node(holding.node);  // nobody holds it, so nobody holds a child
+  ledger_.unbook(entry.tenant(), node.units);
+  remove_tenant(node, entry.tenant());
+  if (!is_root(node.parent)) lost_child(node.parent, entry.tenant(), entry.stamp);
+  if (node.tenant_count == 0) drop_node(entry.node);  // nobody holds it, so nobody holds a child
   return true;
 }
 

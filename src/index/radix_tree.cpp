@@ -56,7 +56,7 @@ void RadixTree::report(const Node& node, PrefixMatch& match) const {
     match.tenant_count = 1;
     return;
   }
-  const std::span<const TenantId> all = sets_[node.holding].tenants();
+  const std::span<const TenantId> all = sets_[node.set].tenants();
   const std::size_t count = std::min(all.size(), kMaxReportedTenants);
   // Which eight of more is free; taking turns keeps the rest from being forgotten.
   const std::size_t start = all.size() > count ? ledger_.uses() % all.size() : 0;
@@ -120,15 +120,13 @@ std::uint32_t RadixTree::split(std::uint32_t lower, std::uint32_t bytes) {
   below.bytes -= bytes;
   below.units -= above.units;
 
-  const auto copy = [&](TenantId tenant) {
-    const std::uint32_t holding = ledger_.open(tenant, upper, 0);  // the units are booked already
-    ledger_[holding].children = 1;
-    add_tenant(above, tenant, holding);
-  };
+  // What the tenants hold is booked already.
   if (below.tenant_count == 1) {
-    copy(below.tenant);
+    add_tenant(above, below.tenant, Mark::inner(1));
   } else {
-    for (const TenantId tenant : sets_[below.holding].tenants()) copy(tenant);
+    for (const TenantId tenant : sets_[below.set].tenants()) {
+      add_tenant(above, tenant, Mark::inner(1));
+    }
   }
   return upper;
 }
@@ -147,25 +145,17 @@ std::uint32_t RadixTree::add_leaf(std::uint32_t parent, std::string_view text,
 
 // Lists the tenant on every node from `end` up that does not list it yet, and marks the end used.
 void RadixTree::hold_path(std::uint32_t end, TenantId tenant) {
-  std::uint32_t at_end = kNil;
-  bool grew = false;  // the node below is newly held
   for (std::uint32_t id = end; !is_root(id); id = nodes_[id].parent) {
     Node& node = nodes_[id];
-    std::uint32_t holding = holding_of(node, tenant);
-    const bool held = holding != kNil;
-    if (!held) {
-      holding = ledger_.open(tenant, id, node.units);
-      add_tenant(node, tenant, holding);
+    Mark* mark = mark_of(node, tenant);
+    if (mark != nullptr) {
+      id == end ? use(id, tenant, *mark) : gained_child(*mark);
+      return;
     }
-    if (grew) {
-      ++ledger_[holding].children;
-      ledger_.step_out(holding);
-    }
-    if (id == end) at_end = holding;
-    if (held) break;
-    grew = true;
+    ledger_.book(tenant, node.units);
+    add_tenant(node, tenant,
+               id == end ? Mark::listed(ledger_.list(tenant, id, 0)) : Mark::inner(1));
   }
-  ledger_.refresh(at_end);
 }
 
 void RadixTree::add_child(std::uint32_t parent, std::uint32_t child) {

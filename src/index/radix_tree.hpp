@@ -12,6 +12,7 @@
 
 #include "child_table.hpp"
 #include "ledger.hpp"
+#include "mark.hpp"
 #include "slab.hpp"
 #include "smg/index/prefix_match.hpp"
 #include "tenant_set.hpp"
@@ -54,8 +55,11 @@ class RadixTree {
     std::uint32_t parent = kNil;
     std::uint32_t child = kNil;  // the only child, or the table of several
     std::uint32_t child_count = 0;
-    std::uint32_t holding = kNil;  // of the only tenant, or the set of several
-    TenantId tenant = kNoTenant;   // the only tenant
+    union {
+      Mark mark = {};     // of the only tenant
+      std::uint32_t set;  // of several
+    };
+    TenantId tenant = kNoTenant;  // the only one
     std::uint16_t tenant_count = 0;
   };
   static_assert(sizeof(Node) == 32, "two nodes to a cache line");
@@ -80,11 +84,14 @@ class RadixTree {
   void remove_child(std::uint32_t parent, std::uint32_t child);
   void replace_child(std::uint32_t parent, std::uint32_t child, std::uint32_t by);
 
-  std::uint32_t holding_of(const Node& node, TenantId tenant) const;
-  void add_tenant(Node& node, TenantId tenant, std::uint32_t holding);
+  Mark* mark_of(Node& node, TenantId tenant);  // nullptr: does not hold it
+  void add_tenant(Node& node, TenantId tenant, Mark mark);
   void remove_tenant(Node& node, TenantId tenant);
+  void gained_child(Mark& mark);
+  void lost_child(std::uint32_t node, TenantId tenant, std::uint64_t stamp);
+  void use(std::uint32_t node, TenantId tenant, Mark& mark);
 
-  bool take_or_pass(std::uint32_t holding);
+  bool take_or_pass(std::uint32_t entry);
   void drop_node(std::uint32_t id);
   void compact(std::size_t quota);
 

@@ -5,25 +5,25 @@
 
 namespace smg::index {
 
-std::uint32_t TenantSet::find(TenantId tenant) const {
+Mark* TenantSet::find(TenantId tenant) const {
   const std::uint32_t at = position_of(tenant);
-  return at < size_ && ids()[at] == tenant ? holdings()[at] : kNil;
+  return at < size_ && ids()[at] == tenant ? marks() + at : nullptr;
 }
 
-void TenantSet::insert(TenantId tenant, std::uint32_t holding) {
+void TenantSet::insert(TenantId tenant, Mark mark) {
   if (size_ == capacity_) resize(std::max(2U, capacity_ + (capacity_ + 1) / 2));
   const std::uint32_t at = position_of(tenant);
   std::copy_backward(ids() + at, ids() + size_, ids() + size_ + 1);
-  std::copy_backward(holdings() + at, holdings() + size_, holdings() + size_ + 1);
+  std::copy_backward(marks() + at, marks() + size_, marks() + size_ + 1);
   ids()[at] = tenant;
-  holdings()[at] = holding;
+  marks()[at] = mark;
   ++size_;
 }
 
 void TenantSet::erase(TenantId tenant) {
   const std::uint32_t at = position_of(tenant);
   std::copy(ids() + at + 1, ids() + size_, ids() + at);
-  std::copy(holdings() + at + 1, holdings() + size_, holdings() + at);
+  std::copy(marks() + at + 1, marks() + size_, marks() + at);
   --size_;
   if (capacity_ > 8 && size_ < capacity_ / 4) resize(capacity_ / 2);
 }
@@ -38,7 +38,7 @@ void TenantSet::resize(std::uint32_t capacity) {
   bigger.capacity_ = capacity;
   bigger.size_ = size_;
   std::copy(ids(), ids() + size_, bigger.ids());
-  std::copy(holdings(), holdings() + size_, bigger.holdings());
+  std::copy(marks(), marks() + size_, bigger.marks());
   *this = std::move(bigger);
 }
 

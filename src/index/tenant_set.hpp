@@ -1,4 +1,4 @@
-// The tenants of a node that two or more hold: sorted ids, each with its holding, in one block.
+// The tenants of a node that two or more hold: sorted ids, each with its mark, in one block.
 #pragma once
 
 #include <cstddef>
@@ -6,28 +6,28 @@
 #include <memory>
 #include <span>
 
-#include "slab.hpp"
+#include "mark.hpp"
 #include "smg/index/prefix_match.hpp"
 
 namespace smg::index {
 
 class TenantSet {
  public:
-  std::uint32_t find(TenantId tenant) const;            // its holding, or kNil
-  void insert(TenantId tenant, std::uint32_t holding);  // which is not a member
-  void erase(TenantId tenant);                          // which is one
+  Mark* find(TenantId tenant) const;        // nullptr: not a member
+  void insert(TenantId tenant, Mark mark);  // which is not a member
+  void erase(TenantId tenant);              // which is one
 
   std::uint32_t size() const { return size_; }
   std::span<const TenantId> tenants() const { return {ids(), size_}; }
-  std::uint32_t holding_at(std::size_t position) const { return holdings()[position]; }
+  Mark mark_at(std::size_t position) const { return marks()[position]; }
   std::size_t memory_bytes() const { return capacity_ * kMemberBytes; }
 
  private:
-  static constexpr std::size_t kMemberBytes = sizeof(std::uint32_t) + sizeof(TenantId);
+  static constexpr std::size_t kMemberBytes = sizeof(Mark) + sizeof(TenantId);
 
-  // The holdings come first, then the ids: both are aligned.
-  std::uint32_t* holdings() const { return reinterpret_cast<std::uint32_t*>(block_.get()); }
-  TenantId* ids() const { return reinterpret_cast<TenantId*>(holdings() + capacity_); }
+  // The marks come first, then the ids: both are aligned.
+  Mark* marks() const { return reinterpret_cast<Mark*>(block_.get()); }
+  TenantId* ids() const { return reinterpret_cast<TenantId*>(marks() + capacity_); }
   std::uint32_t position_of(TenantId tenant) const;
   void resize(std::uint32_t capacity);
 

@@ -57,6 +57,15 @@ constexpr bool all_of_class(std::string_view text, CharClass wanted) {
   return true;
 }
 
+// iequals() for loops over many names, most of which differ in size.
+constexpr bool equals_folded(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
 constexpr std::string_view trim_blanks(std::string_view text) {
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);

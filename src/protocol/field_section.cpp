@@ -60,22 +60,23 @@ HeadError note_connection(std::string_view value, FieldSection& out) {
 HeadError note_field(const HeaderField& field, FieldSection& out) {
   switch (field.name.size()) {
     case 4:
-      if (!iequals(field.name, "host")) break;
+      if (!equals_folded(field.name, "host")) break;
       ++out.hosts;
       if (!all_of_class(field.value, kHostChar)) return HeadError::bad_message;
       break;
     case 6:
-      if (!iequals(field.name, "expect")) break;
+      if (!equals_folded(field.name, "expect")) break;
       out.expect_continue = out.expect_continue || has_token(field.value, "100-continue");
       break;
     case 10:
-      if (iequals(field.name, "connection")) return note_connection(field.value, out);
+      if (equals_folded(field.name, "connection")) return note_connection(field.value, out);
       break;
     case 14:
-      if (iequals(field.name, "content-length")) return note_content_length(field.value, out);
+      if (equals_folded(field.name, "content-length")) return note_content_length(field.value, out);
       break;
     case 17:
-      if (iequals(field.name, "transfer-encoding")) return note_transfer_encoding(field.value, out);
+      if (equals_folded(field.name, "transfer-encoding"))
+        return note_transfer_encoding(field.value, out);
       break;
     default:
       break;

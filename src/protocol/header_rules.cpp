@@ -6,54 +6,10 @@
 
 #include "char_class.hpp"
 #include "credential.hpp"
+#include "field_rule.hpp"
 
 namespace smg::protocol {
 namespace {
-
-using namespace std::string_view_literals;
-
-constexpr std::array kHopByHop = {"te"sv,
-                                  "trailer"sv,
-                                  "upgrade"sv,
-                                  "connection"sv,
-                                  "keep-alive"sv,
-                                  "http2-settings"sv,
-                                  "proxy-connection"sv,
-                                  "transfer-encoding"sv,
-                                  "proxy-authenticate"sv,
-                                  "proxy-authorization"sv};
-
-constexpr std::array kNotToWorker = {"host"sv,
-                                     "expect"sv,
-                                     "x-request-id"sv,
-                                     "content-length"sv,
-                                     "x-smg-target-worker"sv,
-                                     "x-smg-routing-tokens"sv};
-
-constexpr std::array kNotToClient = {"x-request-id"sv, "content-length"sv, "x-smg-error-code"sv,
-                                     "x-smg-routed-worker-id"sv};
-
-// Names and beginnings of names that a Connection field cannot take away.
-constexpr std::array kAlwaysEndToEnd = {
-    "authorization"sv, "x-api-key"sv, "cookie"sv,      "set-cookie"sv, "cache-control"sv,
-    "forwarded"sv,     "x-real-ip"sv, "traceparent"sv, "tracestate"sv, "www-authenticate"sv,
-    "retry-after"sv,   "location"sv,  "user-agent"sv,  "vary"sv,       "etag"sv};
-constexpr std::array kAlwaysEndToEndPrefixes = {"content-"sv, "accept"sv, "x-forwarded-"sv,
-                                                "x-smg-"sv};
-
-template <std::size_t N>
-bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [name](std::string_view one) { return iequals(name, one); });
-}
-
-bool is_always_end_to_end(std::string_view name) {
-  return is_one_of(name, kAlwaysEndToEnd) ||
-         std::any_of(kAlwaysEndToEndPrefixes.begin(), kAlwaysEndToEndPrefixes.end(),
-                     [name](std::string_view prefix) {
-                       return iequals(name.substr(0, prefix.size()), prefix);
-                     });
-}
 
 // The fields that a message's Connection fields name.
 class ConnectionOptions {
@@ -61,19 +17,23 @@ class ConnectionOptions {
   explicit ConnectionOptions(const std::vector<HeaderField>& fields) : fields_(fields) {
     // Most messages name nothing, or just one of these two, which are no fields to drop.
     for (const HeaderField& field : fields) {
-      any_ = any_ || (iequals(field.name, "connection") && !iequals(field.value, "keep-alive") &&
-                      !iequals(field.value, "close"));
+      any_ = any_ || (is_connection(field) && !equals_folded(field.value, "keep-alive") &&
+                      !equals_folded(field.value, "close"));
     }
   }
 
   bool drop(std::string_view name) const {
     if (!any_ || is_always_end_to_end(name)) return false;
     return std::any_of(fields_.begin(), fields_.end(), [name](const HeaderField& field) {
-      return iequals(field.name, "connection") && has_token(field.value, name);
+      return is_connection(field) && has_token(field.value, name);
     });
   }
 
  private:
+  static bool is_connection(const HeaderField& field) {
+    return equals_folded(field.name, "connection");
+  }
+
   const std::vector<HeaderField>& fields_;
   bool any_ = false;
 };
@@ -95,6 +55,18 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
   out.append(name).append(": ");
   append_clean(out, value);
   out.append("\r\n");
+}
+
+// A field of a parsed message: it has nothing to be cleaned of.
+void append_parsed(std::string& out, const HeaderField& field) {
+  const std::size_t at = out.size();
+  out.resize(at + field.name.size() + field.value.size() + 4);
+  char* to = std::copy(field.name.begin(), field.name.end(), out.data() + at);
+  *to++ = ':';
+  *to++ = ' ';
+  to = std::copy(field.value.begin(), field.value.end(), to);
+  *to++ = '\r';
+  *to = '\n';
 }
 
 void append_number(std::string& out, std::uint64_t number) {
@@ -129,9 +101,11 @@ void append_connection(std::string& out, bool keep_alive, int client_minor_versi
 bool has_no_content_length(int status) { return status < 200 || status == 204; }
 
 bool passes_to_worker(const HeaderField& field, const UpstreamHead& options) {
-  if (is_one_of(field.name, kHopByHop) || is_one_of(field.name, kNotToWorker)) return false;
-  if (!options.worker_key.empty() && iequals(field.name, "authorization")) return false;
-  return !holds_key(field, options.gateway_key);
+  const unsigned rules = rules_of(field.name);
+  if (rules == 0) return true;
+  if ((rules & (kHopByHop | kNotToWorker)) != 0) return false;
+  if (!options.worker_key.empty() && equals_folded(field.name, "authorization")) return false;
+  return (rules & kCredential) == 0 || !holds_key(field, options.gateway_key);
 }
 
 }  // namespace
@@ -144,7 +118,7 @@ void write_request_head(std::string& out, const RequestHead& request, const Upst
   const ConnectionOptions named(request.fields);
   for (const HeaderField& field : request.fields) {
     if (!passes_to_worker(field, options) || named.drop(field.name)) continue;
-    append_field(out, field.name, field.value);
+    append_parsed(out, field);
   }
   if (!options.worker_key.empty()) {
     out.append("Authorization: Bearer ");
@@ -162,10 +136,10 @@ void write_response_head(std::string& out, const ResponseHead& response,
   const ConnectionOptions named(response.fields);
   bool length_declared = false;
   for (const HeaderField& field : response.fields) {
-    length_declared = length_declared || iequals(field.name, "content-length");
-    if (is_one_of(field.name, kHopByHop) || is_one_of(field.name, kNotToClient)) continue;
-    if (named.drop(field.name)) continue;
-    append_field(out, field.name, field.value);
+    const unsigned rules = rules_of(field.name);
+    length_declared = length_declared || (rules & kContentLength) != 0;
+    if ((rules & (kHopByHop | kNotToClient)) != 0 || named.drop(field.name)) continue;
+    append_parsed(out, field);
   }
   if (!options.request_id.empty()) append_field(out, "x-request-id", options.request_id);
   if (!options.routed_worker.empty()) {
@@ -185,12 +159,15 @@ void write_response_head(std::string& out, const ResponseHead& response,
 void write_gateway_head(std::string& out, const GatewayHead& options) {
   append_status_line(out, options.status, {});
   if (!options.content_type.empty()) append_field(out, "Content-Type", options.content_type);
-  if (!has_no_content_length(options.status) && options.status != 304) {
+  if (options.framing == Framing::chunked) {
+    append_field(out, "Transfer-Encoding", "chunked");
+  } else if (options.framing == Framing::length && !has_no_content_length(options.status) &&
+             options.status != 304) {
     append_content_length(out, options.content_length);
   }
   if (!options.request_id.empty()) append_field(out, "x-request-id", options.request_id);
   for (const HeaderField& field : options.fields) {
-    const bool ours = is_one_of(field.name, kHopByHop) || iequals(field.name, "content-length");
+    const bool ours = (rules_of(field.name) & (kHopByHop | kContentLength)) != 0;
     if (is_token(field.name) && !ours) append_field(out, field.name, field.value);
   }
   append_connection(out, options.keep_alive, options.client_minor_version);

@@ -11,7 +11,7 @@ namespace {
 
 std::string_view find_field(const std::vector<HeaderField>& fields, std::string_view name) {
   for (const HeaderField& field : fields) {
-    if (iequals(field.name, name)) return field.value;
+    if (equals_folded(field.name, name)) return field.value;
   }
   return {};
 }
@@ -239,18 +239,12 @@ HeadError parse_response_head(std::string_view head, const HeadLimits& limits, b
   return HeadError::none;
 }
 
-bool iequals(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (lower(a[i]) != lower(b[i])) return false;
-  }
-  return true;
-}
+bool iequals(std::string_view a, std::string_view b) { return equals_folded(a, b); }
 
 bool has_token(std::string_view value, std::string_view token) {
   for (;;) {
     const std::size_t comma = value.find(',');
-    if (iequals(trim_blanks(value.substr(0, comma)), token)) return true;
+    if (equals_folded(trim_blanks(value.substr(0, comma)), token)) return true;
     if (comma == value.npos) return false;
     value.remove_prefix(comma + 1);
   }

@@ -24,15 +24,18 @@ void sent_head(Call& call, int status) {
 
 awaitable<void> respond(Call& call, Response response) {
   std::string head;
-  protocol::OwnHead options;
+  protocol::GatewayHead options;
   options.status = response.status;
   options.content_type = response.content_type;
   options.content_length = response.body.size();
   options.request_id = call.request_id;
   options.client_minor_version = call.head.minor_version;
   options.keep_alive = call.keep_alive;
-  options.fields = response.headers;
-  protocol::write_own_head(head, options);
+  std::vector<protocol::HeaderField> fields;
+  fields.reserve(response.headers.size());
+  for (const auto& [name, value] : response.headers) fields.push_back({name, value});
+  options.fields = fields;
+  protocol::write_gateway_head(head, options);
   sent_head(call, response.status);
   const bool bodiless = call.head.method == "HEAD";
   const std::array<asio::const_buffer, 2> pieces{asio::buffer(head),
@@ -46,8 +49,8 @@ awaitable<void> respond_error(Call& call, ErrorReply error) {
   response.status = protocol::status_of(error.code);
   response.body = protocol::error_body(error.code, error.message,
                                        protocol::shape_of_path(call.head.path), error.param);
-  call.error_code = protocol::name_of(error.code);
-  response.headers.emplace_back("x-smg-error-code", call.error_code);
+  call.error = error.code;
+  response.headers.emplace_back("x-smg-error-code", protocol::name_of(error.code));
   if (error.retry_after_s > 0) {
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after_s));
   }
@@ -57,7 +60,7 @@ awaitable<void> respond_error(Call& call, ErrorReply error) {
 
 awaitable<bool> begin_stream(Call& call, int status, std::string_view content_type) {
   std::string head;
-  protocol::OwnHead options;
+  protocol::GatewayHead options;
   options.status = status;
   options.content_type = content_type;
   options.request_id = call.request_id;
@@ -66,7 +69,7 @@ awaitable<bool> begin_stream(Call& call, int status, std::string_view content_ty
                                                  : protocol::Framing::until_close;
   if (options.framing == protocol::Framing::until_close) call.keep_alive = false;
   options.keep_alive = call.keep_alive;
-  protocol::write_own_head(head, options);
+  protocol::write_gateway_head(head, options);
   sent_head(call, status);
   const std::array<asio::const_buffer, 1> pieces{asio::buffer(head)};
   co_return co_await send(call, pieces);

@@ -29,6 +29,11 @@ worker::Outcome outcome_of_status(int status) {
 
 ErrorReply reply_for(const Error& error) {
   using protocol::ErrorCode;
+  if (error.side == Side::gateway) {
+    ErrorReply reply{ErrorCode::no_available_workers, "the gateway is out of resources"};
+    reply.retry_after_s = kUnavailableRetryAfter_s;
+    return reply;
+  }
   switch (error.code) {
     case Errc::connect_failed:
       return {ErrorCode::upstream_connect_failed, "the worker could not be reached"};
@@ -39,6 +44,10 @@ ErrorReply reply_for(const Error& error) {
     default:
       return {ErrorCode::upstream_closed, "the worker closed the connection before it answered"};
   }
+}
+
+double seconds_since(TimePoint start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
 }  // namespace
@@ -86,7 +95,13 @@ Selector::Choice Forwarding::choose() {
   request.estimated_tokens =
       request.tokens.empty() ? (request.text.size() + 3) / 4 : request.tokens.size();
   request.now = Clock::now();
-  return owner_.parts_.selector.choose(request, excluded_);
+  Selector::Choice choice = owner_.parts_.selector.choose(request, excluded_);
+  if (model_metrics_ == nullptr) {
+    model_metrics_ = &owner_.parts_.metrics.model(choice.model);
+    model_metrics_->count_request(endpoint_.label, stream_);
+  }
+  if (choice.status == Selector::Status::ok) model_metrics_->count_selection(owner_.parts_.policy_id);
+  return choice;
 }
 
 void Forwarding::on_client_gone() {
@@ -118,6 +133,7 @@ awaitable<Result<>> Forwarding::start(Attempt& attempt) {
   Result<> result = co_await attempt.exchange->start(request);
   if (!result && result.error().retry == Retry::fresh_connection) {
     // The worker closed an idle connection as we used it: that says nothing of the worker.
+    owner_.parts_.metrics.count_send_retry();
     request.allow_reuse = false;
     result = co_await attempt.exchange->start(request);
   }
@@ -137,9 +153,30 @@ RetryMachine::Next Forwarding::judge(Attempt& attempt, const Result<>& result) {
   return retry_.after_status(status);
 }
 
+void Forwarding::count_attempt(const Attempt& attempt, const Result<>& result) {
+  metrics::RequestMetrics& metrics = owner_.parts_.metrics;
+  if (result) {
+    metrics.count_attempt(attempt.exchange->response().status);
+  } else {
+    metrics.count_failed_attempt(static_cast<metrics::ErrorId>(reply_for(result.error()).code));
+  }
+}
+
+// The request has its final answer, whoever made it.
+void Forwarding::count_answer(double seconds) {
+  if (call_.status / 100 == 2) {
+    model_metrics_->observe_duration(endpoint_.label, seconds);
+  } else if (call_.status != 0 && !is_retryable_status(call_.status)) {
+    model_metrics_->count_error(endpoint_.label, metrics::error_type_of(call_.status));
+  }
+}
+
 awaitable<bool> Forwarding::back_off() {
   std::uniform_real_distribution<double> uniform(0, 1);
-  timer_.emplace(call_.client->socket().get_executor(), retry_.backoff(uniform(owner_.random_)));
+  const std::chrono::milliseconds delay = retry_.backoff(uniform(owner_.random_));
+  owner_.parts_.metrics.count_retry(endpoint_.label, retry_.attempts(),
+                                    std::chrono::duration<double>(delay).count());
+  timer_.emplace(call_.client->socket().get_executor(), delay);
   boost::system::error_code ec;
   co_await timer_->async_wait(asio::redirect_error(use_awaitable, ec));
   timer_.reset();
@@ -161,6 +198,7 @@ awaitable<void> Forwarding::run() {
     current_ = std::make_unique<Attempt>(std::move(*choice.ticket));
     const Result<> result = co_await start(*current_);
     if (client_gone_) break;
+    count_attempt(*current_, result);
     const RetryMachine::Next next = judge(*current_, result);
     if (result && next == RetryMachine::Next::give_up) {
       held_.reset();
@@ -175,7 +213,10 @@ awaitable<void> Forwarding::run() {
       last_error_ = result.error();
       current_.reset();
     }
-    if (next == RetryMachine::Next::give_up) break;
+    if (next == RetryMachine::Next::give_up) {
+      owner_.parts_.metrics.count_retries_exhausted(endpoint_.label);
+      break;
+    }
   }
   if (client_gone_) {
     call_.broken = true;
@@ -188,39 +229,35 @@ awaitable<void> Forwarding::run() {
 
 awaitable<void> Forwarding::answer(std::unique_ptr<Attempt> attempt) {
   current_ = std::move(attempt);
-  const RelayEnd end =
-      co_await relay(call_, *current_->exchange, current_->worker->url());
+  call_.worker = current_->worker;
+  const std::string_view shown = owner_.options_.hide_routed_worker
+                                     ? std::string_view{}
+                                     : std::string_view(current_->worker->url());
+  const RelayEnd end = co_await relay(call_, *current_->exchange, shown);
   if (current_->ticket) {
     if (end == RelayEnd::worker_cut) current_->ticket->set_outcome(worker::Outcome::failure);
     if (end == RelayEnd::client_gone) current_->ticket->set_outcome(worker::Outcome::neutral);
   }
   if (end == RelayEnd::worker_cut && call_.status == 0) {
-    co_await respond_error(call_, reply_for({Errc::bad_message, Side::upstream, {}, {}}));
+    Error cut{Errc::bad_message, Side::upstream, Retry::never, {}};
+    co_await respond_error(call_, reply_for(cut));
   }
   current_.reset();
+  count_answer(stream_ ? std::chrono::duration<double>(call_.head_sent - call_.started).count()
+                       : seconds_since(call_.started));
 }
 
 awaitable<void> Forwarding::answer_failure(Selector::Status status) {
   using protocol::ErrorCode;
-  if (last_error_) {
-    if (last_error_->side == Side::gateway) {
-      ErrorReply reply{ErrorCode::no_available_workers, "the gateway is out of resources"};
-      reply.retry_after_s = kUnavailableRetryAfter_s;
-      co_await respond_error(call_, std::move(reply));
-      co_return;
-    }
-    co_await respond_error(call_, reply_for(*last_error_));
-    co_return;
-  }
-  if (status == Selector::Status::model_not_found) {
-    ErrorReply reply{ErrorCode::model_not_found, "no worker serves the model '" + model_ + "'"};
-    reply.param = "model";
-    co_await respond_error(call_, std::move(reply));
-    co_return;
-  }
   ErrorReply reply{ErrorCode::no_available_workers, "no worker can take the request now"};
   reply.retry_after_s = kUnavailableRetryAfter_s;
+  if (last_error_) {
+    reply = reply_for(*last_error_);
+  } else if (status == Selector::Status::model_not_found) {
+    reply = {ErrorCode::model_not_found, "no worker serves the model '" + model_ + "'", "model"};
+  }
   co_await respond_error(call_, std::move(reply));
+  count_answer(seconds_since(call_.started));
 }
 
 }  // namespace smg::proxy

@@ -36,6 +36,8 @@ class Forwarding {
   awaitable<Result<>> start(Attempt& attempt);
   RetryMachine::Next judge(Attempt& attempt, const Result<>& result);
   awaitable<bool> back_off();
+  void count_attempt(const Attempt& attempt, const Result<>& result);
+  void count_answer(double seconds);
   awaitable<void> answer(std::unique_ptr<Attempt> attempt);
   awaitable<void> answer_failure(Selector::Status status);
   void on_client_gone();
@@ -54,6 +56,7 @@ class Forwarding {
   std::unique_ptr<Attempt> held_;  // the last answer that could be improved on
   std::optional<Error> last_error_;
   std::optional<asio::steady_timer> timer_;
+  metrics::ModelMetrics* model_metrics_ = nullptr;  // set by the first choice
   bool client_gone_ = false;
 };
 

@@ -38,19 +38,12 @@ void Selector::collect(const worker::Model& model, std::span<const policy::Worke
   }
 }
 
-bool Selector::any_left(std::string_view model, std::span<const policy::WorkerId> excluded,
-                        TimePoint now) {
-  const worker::Model* found = find(model);
-  if (found == nullptr) return false;
-  collect(*found, excluded, now);
-  return !eligible_.empty();
-}
-
 Selector::Choice Selector::choose(policy::RoutingRequest request,
                                   std::span<const policy::WorkerId> excluded) {
   const worker::Model* model = find(request.model);
   const worker::WorkerSet& workers = workers_.get();
   Choice choice;
+  choice.model = model == nullptr ? std::string_view("unknown") : std::string_view(model->id);
   if (model == nullptr) {
     choice.status = workers.empty() ? Status::unavailable : Status::model_not_found;
     return choice;

@@ -132,8 +132,7 @@ awaitable<Session::Progress> Session::read_body(proxy::Call& call) {
                      "the request body is larger than " + std::to_string(limit) + " bytes");
   }
   if (head_.expect_continue && input_.empty()) {
-    constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    const std::array<asio::const_buffer, 1> pieces{asio::buffer(kContinue)};
+    const std::array<asio::const_buffer, 1> pieces{asio::buffer(protocol::kContinueHead)};
     if (!co_await connection_->write(pieces, proxy::kWriteSilence)) co_return Progress::lost;
   }
   if (head_.framing == protocol::Framing::chunked) co_return co_await read_chunked_body(call);
@@ -196,7 +195,7 @@ std::string_view Session::choose_request_id() {
 
 // Serves one request whose head is there (or was refused). False: the connection is to be closed.
 awaitable<bool> Session::serve_one(bool head_ok) {
-  proxy::Call call{head_};
+  proxy::Call call(head_);
   call.request_id = choose_request_id();
   call.client = connection_;
   call.started = Clock::now();

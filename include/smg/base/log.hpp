@@ -5,7 +5,8 @@
 // `info,smg::policies::cache_aware=debug`, longest matching prefix wins, over the plain level.
 // Lines go to stdout (colour only on a terminal) and, with a directory, to a daily file. Writing is
 // asynchronous with a bounded queue: a blocked stdout never stalls a request; lines that did not
-// fit are counted and reported. Thread-safe throughout.
+// fit are counted and reported. Before start(), as in unit tests, warnings and errors go to stderr
+// and the rest is dropped. Thread-safe throughout.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,8 @@ struct Options {
 // Call once, before the first thread. Fails on an unusable directory or a malformed filter.
 Result<> start(const Options& options);
 
-// Flushes and joins the writer. Later lines are dropped.
+// Flushes and joins the writer, within two seconds also when stdout is blocked. Later lines are
+// dropped.
 void stop();
 
 // Replaces the filter of a running process.

@@ -17,11 +17,11 @@ using worker::WorkerId;
 
 // A view; lives in the session's frame. Policies never read a clock.
 struct RoutingRequest {
-  std::string_view model;                    // canonical id, "unknown" when any worker will do
-  std::string_view text;                     // valid UTF-8
-  std::span<const std::uint32_t> tokens;     // non-empty: they win over text
-  std::uint64_t partition = 0;               // cache namespace, 0 = none
-  std::uint64_t estimated_tokens = 0;        // of the prompt: ids, else text bytes / 4
+  std::string_view model;                 // canonical id, "unknown" when any worker will do
+  std::string_view text;                  // valid UTF-8
+  std::span<const std::uint32_t> tokens;  // non-empty: they win over text
+  std::uint64_t partition = 0;            // cache namespace, 0 = none
+  std::uint64_t estimated_tokens = 0;     // of the prompt: ids, else text bytes / 4
   TimePoint now{};
 };
 

@@ -1,14 +1,15 @@
-// The prefix trees of every model: one string tree and one token tree each, every one behind its own
-// mutex. Thread-safe.
+// The prefix trees of every model: one string tree and one token tree each, every one behind its
+// own mutex. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smg/base/string_map.hpp"
@@ -16,6 +17,9 @@
 #include "smg/index/token_tree.hpp"
 
 namespace smg::policy {
+
+// Entries that leave a tree under one lock, by eviction or removal: well below 200 us.
+inline constexpr std::size_t kEvictionSlice = 64;
 
 struct ModelIndex {
   explicit ModelIndex(std::string model_id, std::uint32_t block_size)
@@ -40,11 +44,13 @@ class PrefixIndexes {
   // `block_size` >= 1 tokens; `max_tree_size` >= 1 units per tree.
   PrefixIndexes(std::uint32_t block_size, std::uint64_t max_tree_size);
 
-  // The model's trees, made on first use. Lives until clear() of the whole object is destroyed.
+  // The model's trees, made on first use. The reference is valid as long as this object is. Ask
+  // only for models of registered workers: trees are not given back.
   ModelIndex& of(std::string_view model);
 
-  void remove(index::TenantId tenant);  // from every tree, now
-  void clear();                         // every tree of every model
+  // From every tree, before it returns; each lock is held for one slice at a time.
+  void remove(index::TenantId tenant);
+  void clear();  // every tree of every model
 
   // One slice of eviction over all trees: at most `kEvictionSlice` entries under one lock at a
   // time. True when every tree is within budget. Called from the control thread, which yields
@@ -54,6 +60,10 @@ class PrefixIndexes {
   std::vector<IndexSize> sizes() const;
 
  private:
+  // Visits without holding mutex_, so that a new model never waits for a long walk.
+  template <class Visit>
+  void for_each(Visit visit) const;
+
   const std::uint32_t block_size_;
   const std::uint64_t max_tree_size_;
   mutable std::shared_mutex mutex_;  // guards the map, not the trees

@@ -1,6 +1,7 @@
 // Errors that the gateway itself answers, in the shape of the caller's API. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -31,6 +32,8 @@ enum class ErrorCode : std::uint8_t {
   upstream_timeout,                 // 504
   http_version_not_supported,       // 505
 };
+inline constexpr std::size_t kErrorCodes =
+    static_cast<std::size_t>(ErrorCode::http_version_not_supported) + 1;
 
 int status_of(ErrorCode code);
 std::string_view name_of(ErrorCode code);  // the value of `code` and of x-smg-error-code

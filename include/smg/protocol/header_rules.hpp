@@ -53,11 +53,12 @@ struct DownstreamHead {
 void write_response_head(std::string& out, const ResponseHead& response,
                          const DownstreamHead& options);
 
-// The head of an answer that the gateway makes itself; its body has a known length.
+// The head of an answer that the gateway makes itself.
 struct GatewayHead {
   int status = 200;
-  std::string_view content_type;     // empty: none
-  std::uint64_t content_length = 0;  // not written with 1xx, 204 and 304
+  std::string_view content_type;      // empty: none
+  Framing framing = Framing::length;  // or chunked, or until_close
+  std::uint64_t content_length = 0;   // with Framing::length; not written with 1xx, 204 and 304
   std::string_view request_id;       // x-request-id; empty: none
   // Further fields. One is left out if its name is no token, or if it is hop-by-hop or
   // Content-Length, which are not the caller's to set.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,10 +12,13 @@
 #include "smg/base/connection.hpp"
 #include "smg/protocol/error_body.hpp"
 #include "smg/protocol/http_head.hpp"
+#include "smg/worker/worker.hpp"
 
 namespace smg::proxy {
 
 struct Call {
+  explicit Call(const protocol::RequestHead& request_head) : head(request_head) {}
+
   const protocol::RequestHead& head;
   std::string_view body;        // complete; without transfer coding
   std::string_view request_id;  // for both sides
@@ -26,8 +30,9 @@ struct Call {
   // Set by whoever answers.
   bool keep_alive = true;       // in: whether the client allows it; false: close after this answer
   int status = 0;               // 0: no byte of an answer has been sent
-  std::string_view error_code;  // of gateway-made errors, static storage
+  std::optional<protocol::ErrorCode> error;  // of an answer that the gateway made
   TimePoint head_sent{};
+  std::shared_ptr<const worker::Worker> worker;  // whose answer it is; null: the gateway's own
   bool broken = false;          // the answer was cut: the connection must not be used again
 };
 

@@ -19,7 +19,7 @@ namespace smg::proxy {
 struct Endpoint {
   std::string_view path;
   protocol::BodyKind kind = protocol::BodyKind::opaque;
-  std::string_view label = "other";  // `endpoint` label of the router metrics
+  metrics::Endpoint label = metrics::Endpoint::other;
 };
 
 class Forwarder {
@@ -28,6 +28,7 @@ class Forwarder {
     upstream::Connector& connector;
     Selector& selector;
     metrics::RequestMetrics& metrics;
+    metrics::PolicyId policy_id;  // of the selector's policy
   };
   Forwarder(Parts parts, const Options& options);
 

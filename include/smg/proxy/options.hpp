@@ -19,6 +19,7 @@ struct Options {
   RetryOptions retry;
   std::chrono::seconds request_timeout{1800};  // to the head, then each silence
   std::chrono::seconds connect_timeout{10};
+  bool hide_routed_worker = false;  // no x-smg-routed-worker-id
   std::string api_key;  // the gateway's own: not passed to workers that were not given it
 };
 

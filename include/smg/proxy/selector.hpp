@@ -27,14 +27,12 @@ class Selector {
   struct Choice {
     Status status = Status::unavailable;
     std::optional<worker::Ticket> ticket;  // with Status::ok
+    std::string_view model;  // canonical id, "unknown" for any; valid until the next call
   };
 
   // `request.model` is what the client named, "" or "unknown" for any worker; the policy is given
   // the canonical id. Workers in `excluded` are not chosen.
   Choice choose(policy::RoutingRequest request, std::span<const policy::WorkerId> excluded);
-
-  // Whether an eligible worker outside `excluded` is left for the model.
-  bool any_left(std::string_view model, std::span<const policy::WorkerId> excluded, TimePoint now);
 
   policy::Policy& policy() { return policy_; }
 

@@ -242,10 +242,14 @@ TEST(WriteGatewayHead, WritesACompleteHead) {
 TEST(WriteGatewayHead, MakesUnsoundFieldsHarmless) {
   GatewayHead options;
   options.request_id = "a\r\nSet-Cookie: x";
-  const HeaderField fields[] = {{"X-A", "1\r\n\r\n<script>"}, {"X B", "1"},
-                                {"X-C\r\nX-D", "1"},          {"", "1"},
-                                {"Content-Length", "7"},      {"transfer-encoding", "chunked"},
-                                {"X-E", "\xe4\0\x7f\t."s}};
+  const std::string binary = "\xe4\0\x7f\t."s;
+  const HeaderField fields[] = {{"X-A", "1\r\n\r\n<script>"},
+                                {"X B", "1"},
+                                {"X-C\r\nX-D", "1"},
+                                {"", "1"},
+                                {"Content-Length", "7"},
+                                {"transfer-encoding", "chunked"},
+                                {"X-E", binary}};
   options.fields = fields;
   std::string out;
   write_gateway_head(out, options);
