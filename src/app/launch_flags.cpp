@@ -160,7 +160,7 @@ FlagGroup workers(Options& out) {
            toggle({{"--allow-link-local-workers"}, "Accept workers at link-local addresses"},
                   out.allow_link_local_workers),
            toggle({{"--hide-routed-worker"}, "Answer without the header x-smg-routed-worker-id"},
-                  out.hide_routed_worker),
+                  out.proxy.hide_routed_worker),
            duration({{"--drain-settle-secs"},
                      "How long a worker that is being removed may take to end its requests"},
                     kDurationOrZero, out.drain_settle)}};

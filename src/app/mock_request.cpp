@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "mock_shapes.hpp"
 #include "mock_tool.hpp"
 
 namespace smg::app {
@@ -67,9 +68,10 @@ class RequestReader {
   }
 
   Problem read(std::string_view body) {
+    if (auto problem = check_json(body)) return problem;
     body_ = json::parse(body, nullptr, false);
     if (!body_.is_object()) {
-      return MockError{ErrorCode::invalid_json, "the request body is not a JSON object"};
+      return MockError{ErrorCode::invalid_json, "the request body is not JSON"};
     }
     if (auto problem = read_model()) return problem;
     if (auto problem = read_prompt()) return problem;
@@ -88,8 +90,7 @@ class RequestReader {
  private:
   Problem read_model() {
     const json* model = find(body_, "model");
-    if (model != nullptr && !model->is_string()) return wrong("model", "must be a string");
-    out_.model = model != nullptr ? model->get<std::string>() : options_.model;
+    out_.model = model != nullptr ? string_of(body_, "model") : options_.model;
     if (model == nullptr && out_.api != MockApi::generate && out_.api != MockApi::responses) {
       return wrong("model", "is missing");
     }

@@ -1,9 +1,22 @@
 #include "mock_shapes.hpp"
 
+#include "smg/protocol/request_facts.hpp"
+
 namespace smg::app {
 
 std::string dump(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<MockError> check_json(std::string_view body) {
+  protocol::FactsScratch scratch;
+  protocol::RequestFacts facts;
+  auto error = protocol::read_facts(body, {.kind = protocol::BodyKind::opaque, .want_key = false},
+                                    scratch, facts);
+  if (!error) return std::nullopt;
+  return MockError{
+      error->json ? protocol::ErrorCode::invalid_json : protocol::ErrorCode::invalid_request,
+      std::move(error->message), error->field};
 }
 
 std::string id_of(const MockAnswer& answer, std::string_view prefix) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "smg/app/mock_answer.hpp"
 
@@ -11,6 +13,9 @@ namespace smg::app {
 using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& value);
+
+// What is wrong with a body before it is looked into: not one JSON object, nested too deep.
+std::optional<MockError> check_json(std::string_view body);
 
 std::string id_of(const MockAnswer& answer, std::string_view prefix);
 const char* finish_reason(const MockAnswer& answer);  // chat, completions

@@ -28,7 +28,6 @@ struct Options {
   std::vector<Url> worker_urls;  // http, no two alike
   std::string worker_api_key;    // of those workers; the gateway's own unless told otherwise
   bool allow_link_local_workers = false;
-  bool hide_routed_worker = false;  // no x-smg-routed-worker-id
   bool remove_unhealthy_workers = false;
   std::chrono::seconds drain_settle{5};
 

@@ -45,7 +45,7 @@ TEST(LaunchDefaults, ListeningAndWorkers) {
   EXPECT_EQ(options.worker_api_key, "");
   EXPECT_FALSE(options.session.admin_open);
   EXPECT_FALSE(options.allow_link_local_workers);
-  EXPECT_FALSE(options.hide_routed_worker);
+  EXPECT_FALSE(options.proxy.hide_routed_worker);
   EXPECT_EQ(options.session.max_body, 536870912U);
   EXPECT_EQ(options.proxy.request_timeout, 1800s);
   EXPECT_EQ(options.proxy.connect_timeout, 10s);
@@ -172,7 +172,7 @@ TEST(LaunchFlags, EachValueGoesToItsSetting) {
   EXPECT_EQ(options.drain_settle, 14s);
   EXPECT_TRUE(options.session.admin_open);
   EXPECT_TRUE(options.allow_link_local_workers);
-  EXPECT_TRUE(options.hide_routed_worker);
+  EXPECT_TRUE(options.proxy.hide_routed_worker);
   EXPECT_THAT(options.session.request_id_headers, ElementsAre("x-a", "x-b", "x-c"));
 }
 
