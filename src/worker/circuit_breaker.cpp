@@ -12,6 +12,18 @@ BreakerState state_of(std::uint32_t stamp) { return static_cast<BreakerState>(st
 
 }  // namespace
 
+const char* to_string(BreakerState state) {
+  switch (state) {
+    case BreakerState::closed:
+      return "closed";
+    case BreakerState::open:
+      return "open";
+    case BreakerState::half_open:
+      return "half_open";
+  }
+  return "";
+}
+
 CircuitBreaker::CircuitBreaker(const BreakerOptions& options, OnTransition on_transition)
     : options_(options), on_transition_(std::move(on_transition)) {}
 

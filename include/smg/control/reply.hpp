@@ -1,6 +1,7 @@
 // The answer of an admin operation, independent of the HTTP server that sends it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,13 @@ struct Reply {
 };
 
 // {"error": message, "code": CODE} with the status that belongs to the code.
-enum class WorkerApiError { bad_request, not_found, already_exists, unavailable };
+enum class WorkerApiError : std::uint8_t {
+  bad_request,     // 400
+  not_found,       // 404
+  already_exists,  // 409
+  draining,        // 409
+  too_many,        // 503
+};
 Reply worker_api_error(WorkerApiError kind, std::string_view message);
 
 }  // namespace smg::control

@@ -33,6 +33,7 @@ struct BreakerOptions {
 };
 
 enum class BreakerState : std::uint8_t { closed = 0, open = 1, half_open = 2 };
+const char* to_string(BreakerState state);
 enum class Outcome : std::uint8_t { success, failure, neutral };
 
 class CircuitBreaker {
