@@ -1,5 +1,6 @@
 #include "smg/protocol/json_scanner.hpp"
 
+#include <charconv>
 #include <cstring>
 
 #include "byte_blocks.hpp"
@@ -21,14 +22,19 @@ bool is_plain(char c) {
 
 // First byte that is not plain text of a string, or `end`.
 const char* skip_plain(const char* p, const char* end) {
-  while (end - p >= 2 * ByteBlock::size) {
-    const auto low = ByteBlock(p).special();
-    const auto high = ByteBlock(p + ByteBlock::size).special();
-    if (ByteBlock::any(low | high)) {
-      const int first = ByteBlock::first(low);
-      return p + (first != ByteBlock::size ? first : first + ByteBlock::first(high));
-    }
-    p += 2 * ByteBlock::size;
+  // One block for keys and the like, then four at once for text.
+  if (end - p >= ByteBlock::size) {
+    const int first = ByteBlock::first(ByteBlock(p).special());
+    if (first != ByteBlock::size) return p + first;
+    p += ByteBlock::size;
+  }
+  for (; end - p >= ByteBlocks::size; p += ByteBlocks::size) {
+    const auto hits = ByteBlocks(p).special();
+    if (hits.any()) return p + hits.first();
+  }
+  for (; end - p >= ByteBlock::size; p += ByteBlock::size) {
+    const int first = ByteBlock::first(ByteBlock(p).special());
+    if (first != ByteBlock::size) return p + first;
   }
   while (p != end && is_plain(*p)) ++p;
   return p;
@@ -52,6 +58,30 @@ int utf8_length(const char* p, const char* end) {
   if (lead == 0xF0 && at(1) < 0x90) return 0;  // overlong
   if (lead == 0xF4 && at(1) > 0x8F) return 0;  // above U+10FFFF
   return 4;
+}
+
+struct ShortNumber {
+  int digits = 0;  // 0: not known this way
+  std::int64_t value = 0;
+};
+
+// One to seven digits, as token ids have, without a branch per digit: lists of thousands of ids of
+// mixed length would mispredict one at each.
+ShortNumber read_short_number(const char* p, const char* end) {
+  std::uint64_t word = 0;
+  if (std::endian::native != std::endian::little || end - p < 8) return {};
+  std::memcpy(&word, p, sizeof word);
+  constexpr std::uint64_t every = 0x0101010101010101;
+  word ^= '0' * every;  // digits become 0..9
+  // Bit 7 of each byte that is none: above 9, or with its own bit 7 set.
+  const std::uint64_t others = (((word & 0x7F * every) + 0x76 * every) | word) & 0x80 * every;
+  const int digits = others == 0 ? 8 : std::countr_zero(others) / 8;
+  if (digits == 0 || digits == 8) return {};
+  word <<= 64 - 8 * digits;  // as if padded with leading zeros
+  word = (word * 10 + (word >> 8)) & 0x00FF00FF00FF00FF;
+  word = (word * 100 + (word >> 16)) & 0x0000FFFF0000FFFF;
+  word = (word * 10000 + (word >> 32)) & 0x00000000FFFFFFFF;
+  return {digits, static_cast<std::int64_t>(word)};
 }
 
 JsonKind kind_of(char first) {
@@ -219,15 +249,34 @@ bool JsonScanner::skip_digits() {
   return true;
 }
 
-bool JsonScanner::read_number(std::string_view& out) {
+bool JsonScanner::read_number(JsonNumber& out) {
   skip_space();
   const char* const start = cursor_;
-  if (cursor_ != end_ && *cursor_ == '-') ++cursor_;
-  if (cursor_ != end_ && *cursor_ == '0') {
-    ++cursor_;
+  const bool negative = cursor_ != end_ && *cursor_ == '-';
+  if (negative) ++cursor_;
+  const char* const digits = cursor_;
+  const ShortNumber number = read_short_number(cursor_, end_);
+  if (number.digits != 0) {
+    cursor_ += number.digits;
   } else if (!skip_digits()) {
     return false;
   }
+  const auto digit_count = cursor_ - digits;
+  if (*digits == '0' && digit_count > 1) {
+    cursor_ = digits + 1;
+    return fail_here();
+  }
+  const char* const whole_end = cursor_;
+  if (!skip_fraction()) return false;
+  out.raw = {start, static_cast<std::size_t>(cursor_ - start)};
+  out.integer = cursor_ == whole_end && digit_count <= 18;
+  std::int64_t value = number.value;
+  if (out.integer && number.digits == 0) std::from_chars(digits, whole_end, value);
+  out.value = negative ? -value : value;
+  return true;
+}
+
+bool JsonScanner::skip_fraction() {
   if (cursor_ != end_ && *cursor_ == '.') {
     ++cursor_;
     if (!skip_digits()) return false;
@@ -237,7 +286,6 @@ bool JsonScanner::read_number(std::string_view& out) {
     if (cursor_ != end_ && (*cursor_ == '+' || *cursor_ == '-')) ++cursor_;
     if (!skip_digits()) return false;
   }
-  out = {start, static_cast<std::size_t>(cursor_ - start)};
   return true;
 }
 
@@ -252,7 +300,7 @@ bool JsonScanner::skip_literal(std::string_view word) {
 
 bool JsonScanner::skip_scalar(JsonKind kind) {
   JsonString string;
-  std::string_view number;
+  JsonNumber number;
   switch (kind) {
     case JsonKind::string:
       return read_string(string);

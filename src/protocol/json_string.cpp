@@ -76,19 +76,25 @@ char* unescape(std::string_view raw, char* out) {
   const char* p = raw.data();
   const char* const end = p + raw.size();
   while (p != end) {
-    if (end - p >= ByteBlock::size) {
-      // Stored whole, then cut at the first backslash: cheaper than finding the length first. The
-      // output is never ahead of the input, so raw.size() bytes of room always take a block.
+    // Blocks are stored whole and cut at the first backslash: cheaper than finding the length
+    // first. The output is never ahead of the input, so raw.size() bytes of room take a block.
+    int plain = 0;
+    if (end - p >= ByteBlocks::size) {
+      const ByteBlocks blocks(p);
+      blocks.store(out);
+      const auto hits = blocks.equal('\\');
+      plain = hits.any() ? hits.first() : ByteBlocks::size;
+    } else if (end - p >= ByteBlock::size) {
       const ByteBlock block(p);
       block.store(out);
-      const int plain = block.first(block.equal('\\'));
-      p += plain;
-      out += plain;
-      if (plain == ByteBlock::size) continue;
+      plain = ByteBlock::first(block.equal('\\'));
     } else if (*p != '\\') {
-      *out++ = *p++;
-      continue;
+      *out = *p;
+      plain = 1;
     }
+    p += plain;
+    out += plain;
+    if (p == end || *p != '\\') continue;
     const char kind = p[1];
     p += 2;
     if (kind == 'u') {

@@ -142,20 +142,17 @@ class FactsReader {
   }
 
   bool read_id() {
-    std::string_view number;
+    JsonNumber number;
     if (scanner_.kind() != JsonKind::number) {
       scanner_.skip_value();
       return false;
     }
-    if (!scanner_.read_number(number)) return false;
-    std::int64_t id = 0;
-    const char* const end = number.data() + number.size();
-    const auto [stop, error] = std::from_chars(number.data(), end, id);
-    if (error != std::errc{} || stop != end || id < std::numeric_limits<std::int32_t>::min() ||
-        id > std::numeric_limits<std::uint32_t>::max()) {
+    if (!scanner_.read_number(number) || !number.integer ||
+        number.value < std::numeric_limits<std::int32_t>::min() ||
+        number.value > std::numeric_limits<std::uint32_t>::max()) {
       return false;
     }
-    scratch_.tokens.push_back(static_cast<std::uint32_t>(id));
+    scratch_.tokens.push_back(static_cast<std::uint32_t>(number.value));
     return true;
   }
 

@@ -1,6 +1,6 @@
 #include "routing_text.hpp"
 
-#include <optional>
+#include <string_view>
 
 namespace smg::protocol {
 namespace {
@@ -26,26 +26,38 @@ class TextReader {
   }
 
  private:
-  struct Message {
-    std::optional<JsonString> role;
-    std::optional<JsonString> type;
-    std::optional<JsonString> content;
-    std::optional<JsonString> reasoning;
-    bool has_parts = false;  // content is an array; its text is in the joiner
+  // A member that counts only as a string. Filled in place: an optional's copies are as dear as the
+  // scan of a short string.
+  struct Member {
+    JsonString string;
+    bool present = false;
+
+    bool is(std::string_view text) const { return present && equals(string, text); }
   };
 
-  static bool is(const std::optional<JsonString>& string, std::string_view text) {
-    return string.has_value() && equals(*string, text);
+  struct Message {
+    Member role;
+    Member type;
+    Member content;
+    Member reasoning;
+    bool has_parts = false;  // content is an array; its text is in the joiner
+
+    void clear() {
+      role.present = type.present = content.present = reasoning.present = has_parts = false;
+    }
+  };
+
+  void read_member(Member& member) {
+    member.present = scanner_.kind() == JsonKind::string;
+    if (member.present) {
+      scanner_.read_string(member.string);
+    } else {
+      scanner_.skip_value();
+    }
   }
 
-  std::optional<JsonString> optional_string() {
-    if (scanner_.kind() == JsonKind::string) {
-      JsonString string;
-      scanner_.read_string(string);
-      return string;
-    }
-    scanner_.skip_value();
-    return std::nullopt;
+  void add(const Member& member) {
+    if (member.present) joiner_.add_unless_empty(member.string);
   }
 
   void read_string() {
@@ -71,8 +83,9 @@ class TextReader {
   }
 
   void read_message() {
-    const TextJoiner::Section before = joiner_.mark();
-    Message message;
+    const TextJoiner::Mark before = joiner_.mark();
+    Message& message = message_;
+    message.clear();
     scanner_.enter();
     JsonString key;
     while (scanner_.next_key(key)) {
@@ -80,11 +93,11 @@ class TextReader {
         joiner_.rewind(before);
         read_content(message);
       } else if (equals(key, "role")) {
-        message.role = optional_string();
+        read_member(message.role);
       } else if (shape_ == TextShape::chat_messages && equals(key, "reasoning_content")) {
-        message.reasoning = optional_string();
+        read_member(message.reasoning);
       } else if (shape_ == TextShape::response_items && equals(key, "type")) {
-        message.type = optional_string();
+        read_member(message.type);
       } else {
         scanner_.skip_value();
       }
@@ -93,29 +106,26 @@ class TextReader {
       joiner_.rewind(before);
       return;
     }
-    if (message.content) joiner_.add_unless_empty(*message.content);
-    if (message.reasoning && is(message.role, "assistant")) {
-      joiner_.add_unless_empty(*message.reasoning);
-    }
+    add(message.content);
+    if (message.role.is("assistant")) add(message.reasoning);
   }
 
   // Whether the message's content is routing text.
   bool counts(const Message& message) const {
     if (shape_ == TextShape::response_items) {
-      return !message.type || equals(*message.type, "message") ||
-             equals(*message.type, "reasoning");
+      return !message.type.present || message.type.is("message") || message.type.is("reasoning");
     }
-    const bool function = shape_ == TextShape::chat_messages && is(message.role, "function");
+    const bool function = shape_ == TextShape::chat_messages && message.role.is("function");
     return !function || !message.has_parts;
   }
 
   void read_content(Message& message) {
-    message.content.reset();
     message.has_parts = scanner_.kind() == JsonKind::array;
     if (!message.has_parts) {
-      message.content = optional_string();
+      read_member(message.content);
       return;
     }
+    message.content.present = false;
     scanner_.enter();
     while (scanner_.next_element()) {
       if (scanner_.kind() == JsonKind::object) {
@@ -127,32 +137,32 @@ class TextReader {
   }
 
   void read_part() {
-    std::optional<JsonString> type;
-    std::optional<JsonString> text;
+    Member type;
+    Member text;
     scanner_.enter();
     JsonString key;
     while (scanner_.next_key(key)) {
       if (equals(key, "type")) {
-        type = optional_string();
+        read_member(type);
       } else if (equals(key, "text")) {
-        text = optional_string();
+        read_member(text);
       } else {
         scanner_.skip_value();
       }
     }
-    if (type && text && is_text_part(*type)) joiner_.add_unless_empty(*text);
+    if (is_text_part(type)) add(text);
   }
 
-  bool is_text_part(const JsonString& type) const {
-    if (shape_ != TextShape::response_items) return equals(type, "text");
+  bool is_text_part(const Member& type) const {
+    if (shape_ != TextShape::response_items) return type.is("text");
     // The last one occurs in reasoning items only.
-    return equals(type, "input_text") || equals(type, "output_text") ||
-           equals(type, "reasoning_text");
+    return type.is("input_text") || type.is("output_text") || type.is("reasoning_text");
   }
 
   JsonScanner& scanner_;
   TextJoiner& joiner_;
   TextShape shape_;
+  Message message_;  // one at a time
 };
 
 }  // namespace

@@ -48,7 +48,8 @@ void TextJoiner::add(const JsonString& piece) {
 }
 
 TextJoiner::Section TextJoiner::close() {
-  used_ = section_.end == section_.begin ? used_ : section_.end;
+  if (section_.end != section_.begin) used_ = section_.end;
+  if (section_.pieces == 0) section_.lone = {};
   return section_;
 }
 

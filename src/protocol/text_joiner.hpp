@@ -14,12 +14,16 @@ namespace smg::protocol {
 
 class TextJoiner {
  public:
-  // What has been written since open(): a point to go back to, or, closed, the result.
   struct Section {
     std::size_t begin = 0;  // in the buffer
     std::size_t end = 0;
     std::size_t pieces = 0;
-    std::string_view lone;  // the only piece, while it is a view into the body
+    std::string_view lone;  // the only piece, if it is not in the buffer
+  };
+  // A point in the open section to go back to.
+  struct Mark {
+    std::size_t end;
+    std::size_t pieces;
   };
 
   // The pieces come from `body_size` bytes: the buffer needs not grow beyond them.
@@ -31,8 +35,11 @@ class TextJoiner {
   void add_unless_empty(const JsonString& piece) {
     if (!piece.raw.empty()) add(piece);
   }
-  Section mark() const { return section_; }
-  void rewind(const Section& mark) { section_ = mark; }
+  Mark mark() const { return {section_.end, section_.pieces}; }
+  void rewind(Mark mark) {
+    section_.end = mark.end;
+    section_.pieces = mark.pieces;
+  }
   Section close();
 
   // A closed section's text, and that of two joined by a space; valid until the next change.

@@ -30,6 +30,13 @@ enum class JsonKind : std::uint8_t {
   null_literal,
 };
 
+struct JsonNumber {
+  std::string_view raw;
+  // The value, where `integer`: no fraction, no exponent, at most 18 digits.
+  std::int64_t value = 0;
+  bool integer = false;
+};
+
 class JsonScanner {
  public:
   static constexpr std::size_t max_depth = 512;  // open objects and arrays
@@ -51,7 +58,7 @@ class JsonScanner {
   bool next_element();
 
   bool read_string(JsonString& out);
-  bool read_number(std::string_view& out);
+  bool read_number(JsonNumber& out);
   bool skip_value();
 
   // Behind the document's value: true if nothing but white space is left.
@@ -68,6 +75,7 @@ class JsonScanner {
   bool skip_escape();
   bool skip_utf8();
   bool skip_digits();
+  bool skip_fraction();
   bool skip_literal(std::string_view word);
   bool skip_scalar(JsonKind kind);
   void push(bool object);

@@ -1,5 +1,6 @@
-// Load reports of engines, in the formats they speak. Pure parsers of foreign bytes: any input gives
-// a report or an error, numbers that are negative, not finite or absurd count as 0.
+// Load reports of engines, in the formats they speak. Pure parsers of foreign bytes: any input
+// gives a report or an error, numbers that are negative, not finite or absurd count as 0. A ratio a
+// little above 1 is 1. Errors blame the upstream side.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +34,19 @@ struct LoadReport {
 };
 
 // `/loads?model=` of a nested gateway and `/v1/loads` of an engine: {"loads":[row...]}. Rows of
-// several workers of a nested gateway are taken as ranks. An empty list is Errc::unavailable
-// (inconclusive), another document Errc::bad_message (the endpoint is absent).
+// several workers of a nested gateway are taken as ranks, numbered in order where theirs repeat. An
+// empty list is Errc::unavailable (inconclusive), another document, or one of more than 1 MiB, 64
+// levels or 4096 rows, Errc::bad_message (the endpoint is absent).
 Result<LoadReport> parse_loads_json(std::string_view body);
 
-// `/get_load` of older SGLang: an object or a list of {"num_reqs","num_waiting_reqs","num_tokens"}.
+// `/get_load` of older SGLang: an object or a list of {"num_reqs","num_waiting_reqs","num_tokens"},
+// where the first counts the waiting ones too. Limits and errors as above.
 Result<LoadReport> parse_get_load_json(std::string_view body);
 
-// Prometheus text of vLLM, SGLang or llama.cpp (names with `:` or `_`): one row. Errc::unavailable
-// when no engine's required series is there.
+// Prometheus text of vLLM, SGLang or llama.cpp (names with `:` or `_`): one row. Counts and rates
+// are summed over an engine's label sets, ratios averaged. Errc::unavailable when no engine's
+// required series is there: KV usage of vLLM, token_usage of SGLang, requests_processing of
+// llama.cpp.
 struct MetricsLoad {
   LoadReport report;
   // vLLM's running total of prompt tokens, if exported: its rate between polls is a throughput.
