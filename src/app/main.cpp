@@ -2,6 +2,8 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 

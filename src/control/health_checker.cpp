@@ -64,8 +64,7 @@ awaitable<FetchResult> HealthChecker::probe(TenurePtr tenure, worker::HealthOpti
 
 awaitable<void> HealthChecker::take(TenurePtr tenure, FetchResult result) {
   const bool good = healthy(result);
-  auto& count = good ? deps_.probes.success : deps_.probes.failure;
-  count.fetch_add(1, std::memory_order_relaxed);
+  if (deps_.options.on_probe) deps_.options.on_probe(good);
   if (!good && !result && result.error().code == Errc::connect_failed &&
       result.error().side == Side::upstream) {
     tenure->refused = true;

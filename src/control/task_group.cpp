@@ -25,10 +25,11 @@ awaitable<void> joined(awaitable<void> task, std::shared_ptr<Join> join) {
 
 void TaskGroup::spawn(awaitable<void> task) {
   ++running_;
-  asio::co_spawn(context_, std::move(task), [this](std::exception_ptr error) {
-    if (error) std::rethrow_exception(error);
-    finished();
-  });
+  asio::co_spawn(context_, std::move(task),
+                 [this, owner = owner_.lock()](std::exception_ptr error) {
+                   if (error) std::rethrow_exception(error);
+                   finished();
+                 });
 }
 
 awaitable<void> TaskGroup::all(std::vector<awaitable<void>> tasks) {

@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 8> kRuntimes = {
     "unspecified", "sglang", "vllm", "trtllm", "llamacpp", "mlx", "tokenspeed", "generic"};
 
 // What GET shows of a worker and nobody sets.
-constexpr std::array<std::string_view, 7> kReadOnly = {
-    "id", "model_id", "is_healthy", "status", "load", "http2", "engine_load"};
+constexpr std::array<std::string_view, 7> kReadOnly = {"id",   "model_id", "is_healthy", "status",
+                                                       "load", "http2",    "engine_load"};
 
 Error fault_error(std::string sentence) {
   return {Errc::invalid_argument, Side::downstream, Retry::never, std::move(sentence)};
@@ -77,8 +77,8 @@ void read_labels(FieldReader& reader, std::map<std::string, std::string>& labels
                value.get_ref<const std::string&>().size() <= kMaxText) {
       labels.insert_or_assign(name, value.get<std::string>());
     } else {
-      reader.fail("labels", "must map names to strings of at most " + std::to_string(kMaxText) +
-                                " bytes");
+      reader.fail("labels",
+                  "must map names to strings of at most " + std::to_string(kMaxText) + " bytes");
       return;
     }
   }
@@ -106,8 +106,8 @@ void read_models(FieldReader& reader, worker::WorkerSpec& spec, std::string& fau
   const json* models = reader.find("models");
   if (!models) return;
   if (!models->is_array() || models->size() > kMaxModels) {
-    reader.fail("models", "must be a list of at most " + std::to_string(kMaxModels) +
-                              " objects with an id");
+    reader.fail("models",
+                "must be a list of at most " + std::to_string(kMaxModels) + " objects with an id");
     return;
   }
   for (const json& entry : *models) {
@@ -224,21 +224,24 @@ void read_kind(FieldReader& reader, worker::WorkerSpec& spec) {
   }
 }
 
-Result<json> parse_object(std::string_view body) {
+json parse_object(std::string_view body, std::string& fault) {
   json document = json::parse(body, nullptr, false);
-  if (document.is_discarded()) return fault_error("the body is not valid JSON");
-  if (!document.is_object()) return fault_error("the body must be a JSON object");
+  if (document.is_discarded()) {
+    fault = "the body is not valid JSON";
+  } else if (!document.is_object()) {
+    fault = "the body must be a JSON object";
+  }
   return document;
 }
 
 }  // namespace
 
 Result<WorkerRequest> parse_worker_request(std::string_view body, const Options& defaults) {
-  const Result<json> document = parse_object(body);
-  if (!document) return document.error();
   std::string fault;
+  const json document = parse_object(body, fault);
+  if (!fault.empty()) return fault_error(std::move(fault));
   WorkerRequest request;
-  FieldReader reader(*document, "", fault);
+  FieldReader reader(document, "", fault);
   for (const std::string_view name : kReadOnly) reader.find(name);
   read_url(reader, request.spec, defaults);
   read_kind(reader, request.spec);
@@ -259,14 +262,13 @@ Result<WorkerRequest> parse_worker_request(std::string_view body, const Options&
 
 Result<WorkerRequest> patch_worker_request(std::string_view body, WorkerRequest current,
                                            const Options& defaults) {
-  const Result<json> document = parse_object(body);
-  if (!document) return document.error();
   std::string fault;
+  const json document = parse_object(body, fault);
+  if (!fault.empty()) return fault_error(std::move(fault));
   current.ignored.clear();
-  FieldReader reader(*document, "", fault);
-  for (const char* name :
-       {"url", "worker_type", "connection_mode", "runtime_type", "runtime", "models", "resilience",
-        "overload", "load_monitor_interval_secs"}) {
+  FieldReader reader(document, "", fault);
+  for (const char* name : {"url", "worker_type", "connection_mode", "runtime_type", "runtime",
+                           "models", "resilience", "overload", "load_monitor_interval_secs"}) {
     if (reader.find(name)) {
       reader.fail(name,
                   "cannot be patched; priority, cost, labels, api_key and health can, PUT replaces "

@@ -5,12 +5,9 @@
 namespace smg::index {
 
 void ChildTable::insert(std::uint32_t hash, std::uint32_t node) {
-  constexpr std::uint32_t kMinCapacity = 4;
-  if (!slots_) {
-    resize(kMinCapacity);
-  } else if ((size_ + 1) * std::uint64_t{4} > (mask_ + std::uint64_t{1}) * 3) {
-    resize((mask_ + 1) * 2);
-  }
+  const std::uint32_t capacity = slots_ ? mask_ + 1 : 0;
+  const std::uint32_t room = capacity <= 4 ? capacity : capacity - capacity / 8;
+  if (size_ == room) resize(capacity == 0 ? 2 : capacity * 2);
   place(hash, node);
   ++size_;
 }
@@ -18,7 +15,9 @@ void ChildTable::insert(std::uint32_t hash, std::uint32_t node) {
 void ChildTable::erase(std::uint32_t hash, std::uint32_t node) {
   std::uint32_t hole = slot_of(hash, node);
   // Move back every later member of the run that may stand in the hole.
-  for (std::uint32_t at = (hole + 1) & mask_; slots_[at].node != kNil; at = (at + 1) & mask_) {
+  const std::uint32_t gone = hole;
+  for (std::uint32_t at = (hole + 1) & mask_; at != gone && slots_[at].node != kNil;
+       at = (at + 1) & mask_) {
     const std::uint32_t home = slots_[at].hash & mask_;
     if (((at - home) & mask_) < ((at - hole) & mask_)) continue;
     slots_[hole] = slots_[at];

@@ -12,6 +12,12 @@ std::byte* map_pages(std::size_t bytes) {
   return static_cast<std::byte*>(pages);
 }
 
+void populate_pages([[maybe_unused]] std::byte* pages, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  ::madvise(pages, bytes, MADV_POPULATE_WRITE);
+#endif
+}
+
 void unmap_pages(std::byte* pages, std::size_t bytes) { ::munmap(pages, bytes); }
 
 }  // namespace smg::index

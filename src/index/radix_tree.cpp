@@ -1,8 +1,14 @@
 #include "radix_tree.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace smg::index {
+namespace {
+
+constexpr std::size_t kPrefetch = 512;  // of an edge's text; the hardware follows from there
+
+}  // namespace
 
 RadixTree::RadixTree(Units units) : units_(units), text_(units.max_edge()) {
   main_root_ = nodes_.emplace();
@@ -17,16 +23,18 @@ PrefixMatch RadixTree::match(std::string_view key, std::uint64_t partition, Curs
   } else if (const auto root = roots_.find(partition); root != roots_.end()) {
     cursor.node = root->second;
   }
+  std::uint32_t likely = kNil;
   while (cursor.node != kNil && cursor.key_bytes < key.size()) {
-    const auto [child, bytes] = step(nodes_[cursor.node], key.substr(cursor.key_bytes));
-    if (child == kNil) break;
-    const Node& node = nodes_[child];
-    const std::string_view part = key.substr(cursor.key_bytes, bytes);
-    match.matched += bytes == node.bytes ? node.units : units_.count(part);
-    cursor.node = child;
-    cursor.edge_bytes = static_cast<std::uint32_t>(bytes);
-    cursor.key_bytes += bytes;
-    if (bytes < node.bytes) break;
+    const Step next = step(nodes_[cursor.node], key.substr(cursor.key_bytes), likely);
+    if (next.child == kNil) break;
+    const Node& node = nodes_[next.child];
+    const bool is_whole = next.bytes == node.bytes;
+    match.matched += is_whole ? node.units : units_.count(key.substr(cursor.key_bytes, next.bytes));
+    cursor.node = next.child;
+    cursor.edge_bytes = static_cast<std::uint32_t>(next.bytes);
+    cursor.key_bytes += next.bytes;
+    if (!is_whole) break;
+    likely = next.likely;
   }
   cursor.rest_units = units_.count(key.substr(cursor.key_bytes));
   match.length = match.matched + cursor.rest_units;
@@ -34,20 +42,42 @@ PrefixMatch RadixTree::match(std::string_view key, std::uint64_t partition, Curs
   return match;
 }
 
-RadixTree::Step RadixTree::step(const Node& node, std::string_view rest) const {
-  if (node.child_count == 0) return {};
-  std::size_t bytes = 0;
+RadixTree::Step RadixTree::step(const Node& node, std::string_view rest,
+                                std::uint32_t likely) const {
+  Step next;
   const auto is_it = [&](std::uint32_t child) {
-    bytes = compare(child, rest);
-    return bytes > 0;
+    next.bytes = compare(child, rest, next.likely);
+    return next.bytes > 0;
   };
-  if (node.child_count == 1) return is_it(node.child) ? Step{node.child, bytes} : Step{};
-  const std::uint32_t child = tables_[node.child].find(units_.first(rest), is_it);
-  return {child, bytes};
+  if (likely != kNil && is_it(likely)) {
+    next.child = likely;
+  } else if (node.child_count > 1) {
+    next.child = tables_[node.child].find(units_.first(rest), is_it);
+  } else if (node.child_count == 1 && node.child != likely && is_it(node.child)) {
+    next.child = node.child;
+  }
+  return next;
 }
 
-std::size_t RadixTree::compare(std::uint32_t child, std::string_view rest) const {
-  return units_.common(text_of(nodes_[child]), rest);
+// Bytes of the child's edge that match. A tree does not fit into a cache, so the memory of the node
+// that follows if all of it matches is asked for while the comparison waits for its own.
+std::size_t RadixTree::compare(std::uint32_t child, std::string_view rest,
+                               std::uint32_t& likely) const {
+  const Node& node = nodes_[child];
+  const std::string_view edge = text_of(node);
+  likely = kNil;
+  if (edge.size() < rest.size()) likely = likely_child(node, rest.substr(edge.size()));
+  if (likely == kNil) return units_.common(edge, rest);
+  const Node& next = nodes_[likely];
+  text_.prefetch(next.text, kPrefetch);
+  if (next.child_count == 1) nodes_.prefetch(next.child);
+  return units_.common(edge, rest);
+}
+
+// The only child, or one of the right hash: most often the one that matches.
+std::uint32_t RadixTree::likely_child(const Node& node, std::string_view rest) const {
+  if (node.child_count < 2) return node.child;
+  return tables_[node.child].find(units_.first(rest), [](std::uint32_t) { return true; });
 }
 
 void RadixTree::report(const Node& node, PrefixMatch& match) const {

@@ -66,13 +66,15 @@ class RadixTree {
 
   struct Step {
     std::uint32_t child = kNil;
-    std::size_t bytes = 0;  // of the child's edge that match
+    std::size_t bytes = 0;        // of the child's edge that match
+    std::uint32_t likely = kNil;  // a guess at the child after it
   };
 
   bool is_root(std::uint32_t id) const { return nodes_[id].parent == kNil; }
   std::string_view text_of(const Node& node) const { return {text_.at(node.text), node.bytes}; }
-  Step step(const Node& node, std::string_view rest) const;
-  std::size_t compare(std::uint32_t child, std::string_view rest) const;
+  Step step(const Node& node, std::string_view rest, std::uint32_t likely) const;
+  std::size_t compare(std::uint32_t child, std::string_view rest, std::uint32_t& likely) const;
+  std::uint32_t likely_child(const Node& node, std::string_view rest) const;
   void report(const Node& node, PrefixMatch& match) const;
 
   std::uint32_t root_of(std::uint64_t partition);

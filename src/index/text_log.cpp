@@ -10,6 +10,7 @@ namespace smg::index {
 namespace {
 
 constexpr std::size_t kMinChunkBytes = 1U << 20;
+constexpr std::size_t kPresentBytes = 16U << 10;  // a few faults' worth at a time
 
 }  // namespace
 
@@ -32,6 +33,10 @@ std::uint32_t TextLog::put(std::uint32_t owner, const char* text, std::size_t by
   if (head_ == kNone || chunks_[head_].used + whole > chunk_bytes_) open_chunk();
   Chunk& chunk = chunks_[head_];
   char* place = bases_[head_] + chunk.used;
+  while (chunk.present < chunk.used + whole) {
+    populate_pages(reinterpret_cast<std::byte*>(bases_[head_] + chunk.present), kPresentBytes);
+    chunk.present += kPresentBytes;
+  }
   std::memcpy(place, &owner, sizeof owner);
   std::memcpy(place + sizeof owner, text, bytes);
   const auto ref =

@@ -24,7 +24,9 @@ class TextLog {
   // A reference to a copy of `bytes` > 0 bytes. `text` may lie in the log itself.
   std::uint32_t put(std::uint32_t owner, const char* text, std::size_t bytes);
   const char* at(std::uint32_t ref) const { return block(ref) + sizeof(std::uint32_t); }
-  void prefetch(std::uint32_t ref) const { __builtin_prefetch(at(ref)); }
+  void prefetch(std::uint32_t ref, std::size_t bytes) const {
+    for (std::size_t line = 0; line < bytes; line += 64) __builtin_prefetch(at(ref) + line);
+  }
 
   void drop(std::uint32_t ref, std::size_t bytes);
   // Keeps the first `kept` of `bytes` bytes, for another owner.
@@ -47,8 +49,9 @@ class TextLog {
   static constexpr std::uint32_t kPad = 0xFFFFFFFE;  // a gap of one unit
 
   struct Chunk {
-    std::uint64_t live = 0;  // bytes of blocks that are not gaps
-    std::uint64_t used = 0;  // bytes of all blocks
+    std::uint64_t live = 0;     // bytes of blocks that are not gaps
+    std::uint64_t used = 0;     // bytes of all blocks
+    std::uint64_t present = 0;  // bytes whose pages have been asked for
     bool is_victim = false;
   };
 

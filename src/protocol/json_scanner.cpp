@@ -1,5 +1,6 @@
 #include "smg/protocol/json_scanner.hpp"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // The Prometheus text part of load_report.hpp.
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

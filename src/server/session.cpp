@@ -50,6 +50,7 @@ awaitable<void> Session::run() {
     refusal_.reset();
     const Progress head = co_await read_head();
     if (head == Progress::lost) break;
+    if (head == Progress::refused) head_ = {};
     busy_ = true;
     shared_->active.fetch_add(1, std::memory_order_relaxed);
     go_on = co_await serve_one(head == Progress::ok);
@@ -87,7 +88,6 @@ Session::Progress Session::refuse(ErrorCode code, std::string message) {
 }
 
 awaitable<Session::Progress> Session::read_head() {
-  head_ = {};
   protocol::HeadScanner scanner;
   TimePoint deadline{};
   for (;;) {
@@ -117,7 +117,6 @@ awaitable<Session::Progress> Session::read_head() {
   const protocol::HeadError error =
       protocol::parse_request_head(head_bytes_, shared_->options.head, head_);
   if (error != protocol::HeadError::none) {
-    head_ = {};
     co_return refuse(code_of(error), protocol::to_string(error));
   }
   co_return Progress::ok;
@@ -233,6 +232,12 @@ awaitable<bool> Session::serve_one(bool head_ok) {
   co_return call.keep_alive;
 }
 
+bool Session::is_local() const {
+  boost::system::error_code ec;
+  const asio::ip::address peer = connection_->socket().remote_endpoint(ec).address();
+  return !ec && is_loopback(peer);
+}
+
 // Whether the route exists and the caller may use it.
 Session::Progress Session::check(const RouteTable::Match& match) {
   if (match.route == nullptr) {
@@ -244,9 +249,8 @@ Session::Progress Session::check(const RouteTable::Match& match) {
     refusal_->allow = match.allow;
     return Progress::refused;
   }
-  boost::system::error_code ec;
-  const tcp::endpoint peer = connection_->socket().remote_endpoint(ec);
-  switch (judge_access(match.route->access, head_, peer.address(), shared_->options)) {
+  const Access access = match.route->access;
+  switch (judge_access(access, head_, access == Access::admin && is_local(), shared_->options)) {
     case Verdict::allowed:
       return Progress::ok;
     case Verdict::bad_key:

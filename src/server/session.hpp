@@ -43,6 +43,7 @@ class Session {
   awaitable<void> linger();
   Progress check(const RouteTable::Match& match);
   Progress refuse(protocol::ErrorCode code, std::string message);
+  bool is_local() const;
   std::string_view choose_request_id();
   void finish(proxy::Call& call);
 

@@ -229,13 +229,13 @@ const std::vector<std::uint32_t> kUnicode = {'a',    0xE9,    0xE8,    0x20AC, 0
 
 TEST(StringTreeProperty, AsciiTextAnswersAsTheOracle) {
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {
-    Walk<Strings>({.alphabet = kAscii, .seed = seed}).run(6000);
+    Walk<Strings>({.alphabet = kAscii, .seed = seed}).run(4000);
   }
 }
 
 TEST(StringTreeProperty, MultiByteTextAnswersAsTheOracle) {
   for (std::uint32_t seed = 1; seed <= 4; ++seed) {
-    Walk<Strings>({.alphabet = kUnicode, .seed = seed}).run(6000);
+    Walk<Strings>({.alphabet = kUnicode, .seed = seed}).run(4000);
   }
 }
 
@@ -248,7 +248,7 @@ TEST(StringTreeProperty, MoreTenantsThanReportedAnswerAsTheOracle) {
 }
 
 TEST(StringTreeProperty, PartitionsAnswerAsTheOracle) {
-  Walk<Strings>({.alphabet = kUnicode, .partitions = 5, .seed = 7}).run(6000);
+  Walk<Strings>({.alphabet = kUnicode, .partitions = 5, .seed = 7}).run(4000);
 }
 
 TEST(TokenTreeProperty, PagesAnswerAsTheOracle) {
@@ -264,7 +264,7 @@ TEST(TokenTreeProperty, PagesAnswerAsTheOracle) {
 TEST(TokenTreeProperty, PartitionsAndManyTenantsAnswerAsTheOracle) {
   Walk<Tokens>({.alphabet = {1, 2, 3}, .page = 2, .tenants = 20, .partitions = 3, .seed = 9})
       .run(5000);
-  Walk<Tokens>({.alphabet = {1, 2, 3}, .page = 4, .partitions = 4, .seed = 10}).run(6000);
+  Walk<Tokens>({.alphabet = {1, 2, 3}, .page = 4, .partitions = 4, .seed = 10}).run(4000);
 }
 
 TEST(StringTreeProperty, BytesThatAreNoTextLeaveNothingBehind) {

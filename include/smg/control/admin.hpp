@@ -7,17 +7,18 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "smg/base/asio.hpp"
+#include "smg/base/error.hpp"
 #include "smg/control/reply.hpp"
 
 namespace smg::control {
 
 class Roster;
 struct Deps;
+struct WorkerRequest;
 
 class Admin {
  public:
@@ -45,10 +46,15 @@ class Admin {
   void set_draining() { draining_.store(true, std::memory_order_relaxed); }
 
  private:
-  Reply create_now(const std::string& body);
-  Reply replace_now(const std::string& id, const std::string& body);
-  Reply patch_now(const std::string& id, const std::string& body);
-  Reply remove_now(const std::string& id);
+  using Change = Result<WorkerRequest> (Admin::*)(const std::string& body, WorkerRequest) const;
+
+  awaitable<Reply> on_control_thread(awaitable<Reply> operation);
+  awaitable<Reply> create(std::string body);
+  awaitable<Reply> change(std::string id, std::string body, Change make);
+  awaitable<Reply> remove(std::string id);
+  awaitable<Reply> flush();
+  Result<WorkerRequest> replaced(const std::string& body, WorkerRequest current) const;
+  Result<WorkerRequest> patched(const std::string& body, WorkerRequest current) const;
 
   Deps& deps_;
   Roster& roster_;

@@ -1,9 +1,8 @@
 // What the parts of the control plane share. Lives as long as its io_context runs. Control thread
-// only, except for the snapshots and the probe counters.
+// only, except for the snapshots and the admin flags.
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -23,11 +22,6 @@ namespace smg::control {
 using FetchResult = Result<upstream::FetchResponse>;
 // How the plane talks to workers. May outlive everything else: it owns what it needs.
 using Fetch = std::function<awaitable<FetchResult>(upstream::FetchRequest)>;
-
-struct ProbeCounts {
-  std::atomic<std::uint64_t> success{0};
-  std::atomic<std::uint64_t> failure{0};
-};
 
 struct Deps {
   struct State {
@@ -51,7 +45,8 @@ struct Deps {
   const Options options;
   worker::LoadHistory loads;
   TaskGroup tasks;
-  ProbeCounts probes;
+  // Set before the loops are ended: no more admin operations.
+  std::atomic<bool> stopping{false};
   // As of the last eviction cycle.
   Snapshot<std::vector<policy::IndexSize>> index_sizes;
 

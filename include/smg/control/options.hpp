@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <string>
 
 #include "smg/worker/circuit_breaker.hpp"
 #include "smg/worker/health_state.hpp"
@@ -30,6 +30,8 @@ struct Options {
   std::chrono::milliseconds connect_timeout{10'000};     // > 0
   bool remove_unhealthy = false;  // a worker whose status becomes failed is removed
   bool allow_link_local = false;  // link-local addresses in POST /workers
+  // Told of every probe's result, on the control thread.
+  std::function<void(bool healthy)> on_probe;
 };
 
 }  // namespace smg::control

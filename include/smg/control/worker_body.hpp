@@ -1,10 +1,10 @@
 // The bodies of POST, PUT and PATCH /workers: read and checked field by field. Pure.
 //
-// Errors: Errc::invalid_argument, Side::downstream; the detail is for the client and names the field
-// and what it may be. A field with a value of null counts as absent. Fields that no setting here
-// belongs to are not errors: they are listed in `ignored`, and the reply names them; those that GET
-// shows and that nobody can set (id, status, load ...) are passed over, so that what was read can be
-// sent back.
+// Errors: Errc::invalid_argument, Side::downstream; the detail is for the client and names the
+// field and what it may be. A field with a value of null counts as absent. Fields that no setting
+// here belongs to are not errors: they are listed in `ignored`, and the reply names them; those
+// that GET shows and that nobody can set (id, status, load ...) are passed over, so that what was
+// read can be sent back.
 #pragma once
 
 #include <chrono>
@@ -29,8 +29,8 @@ struct WorkerRequest {
 // POST and PUT. `defaults` complete partial health and resilience settings.
 Result<WorkerRequest> parse_worker_request(std::string_view body, const Options& defaults);
 
-// PATCH: `current` with priority, cost, labels (merged by key, null removes one), api_key and health
-// (merged by field) as the body says. Another settable field is an error: that takes a PUT.
+// PATCH: `current` with priority, cost, labels (merged by key, null removes one), api_key and
+// health (merged by field) as the body says. Another settable field is an error: that takes a PUT.
 Result<WorkerRequest> patch_worker_request(std::string_view body, WorkerRequest current,
                                            const Options& defaults);
 

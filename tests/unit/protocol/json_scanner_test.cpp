@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace smg::protocol {
 namespace {
@@ -317,6 +317,7 @@ class DocumentGenerator {
 
   void mutate(std::string& document) {
     if (document.empty()) return;
+    constexpr std::string_view bytes = "{}[]\",:\\0-e.ntf \x80\xC3\xE2\xF0\x1F";
     const std::size_t at = below(document.size());
     switch (below(4)) {
       case 0:
@@ -326,7 +327,7 @@ class DocumentGenerator {
         document.insert(at, 1, static_cast<char>(below(256)));
         break;
       case 2:
-        document[at] = "{}[]\",:\\0-e.ntf \x80\xC3\xE2\xF0\x1F"[below(24)];
+        document[at] = bytes[below(bytes.size())];
         break;
       default:
         document.resize(at);

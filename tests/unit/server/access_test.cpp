@@ -11,7 +11,7 @@ Verdict judge(Access access, const SessionOptions& options, const char* peer,
               std::vector<protocol::HeaderField> fields = {}) {
   protocol::RequestHead head;
   head.fields = std::move(fields);
-  return judge_access(access, head, make_address(peer), options);
+  return judge_access(access, head, is_loopback(make_address(peer)), options);
 }
 
 TEST(Access, OpenRoutesNeedNoKey) {
