@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <optional>
 #include <string>
 #include <thread>
