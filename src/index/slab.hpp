@@ -16,10 +16,6 @@
 
 #include "pages.hpp"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
-
 namespace smg::index {
 
 inline constexpr std::uint32_t kNil = 0xFFFFFFFF;
@@ -48,7 +44,7 @@ class Slab {
     if (chunk.live++ == 0) --empty_;
     ++size_;
     const std::uint32_t slot = word * 64 + bit;
-    allow(bases_[id] + slot, 1);
+    allow_access(bases_[id] + slot, sizeof(T));
     std::construct_at(bases_[id] + slot);
     return (id << kShift) | slot;
   }
@@ -58,7 +54,7 @@ class Slab {
     const std::uint32_t slot = index & kMask;
     Chunk& chunk = chunks_[id];
     std::destroy_at(bases_[id] + slot);
-    forbid(bases_[id] + slot, 1);
+    forbid_access(bases_[id] + slot, sizeof(T));
     chunk.used[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     chunk.first_free_word = std::min(chunk.first_free_word, slot / 64);
     --size_;
@@ -76,7 +72,7 @@ class Slab {
           std::destroy_at(bases_[id] + slot);
         }
       }
-      allow(bases_[id], kSlots);
+      allow_access(bases_[id], kChunkBytes);
       unmap_pages(reinterpret_cast<std::byte*>(bases_[id]), kChunkBytes);
     }
     bases_.clear();
@@ -109,17 +105,6 @@ class Slab {
     bool queued = false;  // its id is in with_room_
   };
 
-  // The address sanitizer does not know of our chunks: tell it which slots are free.
-#ifdef __SANITIZE_ADDRESS__
-  static void allow(T* slots, std::size_t n) {
-    __asan_unpoison_memory_region(slots, n * sizeof(T));
-  }
-  static void forbid(T* slots, std::size_t n) { __asan_poison_memory_region(slots, n * sizeof(T)); }
-#else
-  static void allow(T*, std::size_t) {}
-  static void forbid(T*, std::size_t) {}
-#endif
-
   std::uint32_t chunk_with_room() {
     while (!with_room_.empty()) {
       const std::uint32_t id = with_room_.top();
@@ -136,7 +121,7 @@ class Slab {
       chunks_.emplace_back();
     }
     bases_[id] = reinterpret_cast<T*>(map_pages(kChunkBytes));
-    forbid(bases_[id], kSlots);
+    forbid_access(bases_[id], kChunkBytes);
     chunks_[id].queued = true;
     with_room_.push(id);
     ++empty_;
@@ -144,7 +129,7 @@ class Slab {
   }
 
   void release(std::uint32_t id) {
-    allow(bases_[id], kSlots);
+    allow_access(bases_[id], kChunkBytes);
     unmap_pages(reinterpret_cast<std::byte*>(bases_[id]), kChunkBytes);
     bases_[id] = nullptr;
     unmapped_.push_back(id);

@@ -272,7 +272,19 @@ TEST(StringTree, EvictsALeafBeforeThePathAboveIt) {
   EXPECT_EQ(tree.match("one two three").matched, 3U);
 }
 
-TEST(StringTree, AnExposedParentGoesNextUnlessItWasUsedItself) {
+TEST(StringTree, AnExposedParentGoesNext) {
+  StringTree tree;
+  insert(tree, "head", 1);
+  insert(tree, "head tail", 1);
+  insert(tree, "other", 1);
+  tree.evict(9, 1);
+  EXPECT_EQ(tree.match("head tail").matched, 4U);
+  tree.evict(5, 1);
+  EXPECT_EQ(tree.match("head").matched, 0U);
+  EXPECT_EQ(tree.match("other").matched, 5U);
+}
+
+TEST(StringTree, AnExposedParentThatWasUsedItselfStays) {
   StringTree tree;
   insert(tree, "head", 1);
   insert(tree, "head tail", 1);
