@@ -33,7 +33,7 @@ class Gateway(Process):
             command += ["--worker-urls", *urls]
         flags = [str(f) for f in flags]
         if "--shutdown-grace-period-secs" not in flags:
-            command += ["--shutdown-grace-period-secs", "1"]
+            command += ["--shutdown-grace-period-secs", "0"]
         if "--io-threads" not in flags:
             command += ["--io-threads", "2"]
         self.expected_workers = len(urls)
