@@ -177,8 +177,7 @@ control::Options Gateway::control_options() const {
   control.load_monitoring = !options_.disable_load_monitoring;
   control.policy_wants_loads = policy_->wants_loads();
   control.load_interval = options_.load_monitor_interval;
-  control.eviction_interval =
-      std::chrono::seconds(options_.policy.cache_aware.eviction_interval_s);
+  control.eviction_interval = std::chrono::seconds(options_.policy.cache_aware.eviction_interval_s);
   control.drain_settle = options_.drain_settle;
   control.connect_timeout = options_.proxy.connect_timeout;
   control.remove_unhealthy = options_.remove_unhealthy_workers;

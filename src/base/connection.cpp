@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/redirect_error.hpp>
 #include <cerrno>
 #include <utility>
-
-#include <boost/asio/redirect_error.hpp>
 
 namespace smg {
 namespace {
@@ -71,10 +70,9 @@ Connection::Read Connection::read_some(ByteBuffer& into, std::size_t max) {
 void Connection::arm() {
   if (armed_ || ready_ || !socket_.is_open()) return;
   armed_ = true;
-  socket_.async_wait(tcp::socket::wait_read,
-                     [self = shared_from_this()](const boost::system::error_code& ec) {
-                       self->on_ready(ec);
-                     });
+  socket_.async_wait(
+      tcp::socket::wait_read,
+      [self = shared_from_this()](const boost::system::error_code& ec) { self->on_ready(ec); });
 }
 
 void Connection::on_ready(const boost::system::error_code& ec) {

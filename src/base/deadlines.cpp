@@ -50,7 +50,8 @@ void Deadlines::on_tick() {
     deadline.disarm();
     deadline.on_deadline();  // may arm or destroy others, also ones in `due`
   }
-  const bool any = std::any_of(slots_.begin(), slots_.end(), [](const List& l) { return !l.empty(); });
+  const bool any =
+      std::any_of(slots_.begin(), slots_.end(), [](const List& l) { return !l.empty(); });
   ticking_ = false;
   if (any) start();
 }

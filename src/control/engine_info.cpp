@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace smg::control {
@@ -147,8 +148,10 @@ Labels read_labels(const EngineAnswers& answers, std::string_view runtime, const
   }
   const json* data = member(models, "data");
   if (data && data->is_array() && !data->empty()) {
-    copy_label(labels, data->front(), "id", "served_model_name");
-    copy_label(labels, data->front(), "root", "model_path");
+    for (const auto& [from, to] : {std::pair("id", "served_model_name"), {"root", "model_path"}}) {
+      std::string name = name_member(data->front(), from);
+      if (!name.empty()) labels.try_emplace(to, std::move(name));
+    }
     copy_label(labels, data->front(), "max_model_len", "max_model_len");
   }
   return labels;

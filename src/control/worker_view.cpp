@@ -201,6 +201,7 @@ std::string models_json(const worker::WorkerSet& workers) {
 }
 
 std::string rfc3339_now() {
+  // wall clock: a date for people
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto whole = std::chrono::floor<std::chrono::seconds>(now);
   const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(now - whole).count();

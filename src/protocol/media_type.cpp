@@ -13,8 +13,8 @@ bool is_json_media_type(std::string_view content_type) {
   }
   type.remove_prefix(kPrefix.size());
   constexpr std::string_view kSuffix = "+json";
-  return iequals(type, "json") ||
-         (type.size() > kSuffix.size() && iequals(type.substr(type.size() - kSuffix.size()), kSuffix));
+  return iequals(type, "json") || (type.size() > kSuffix.size() &&
+                                   iequals(type.substr(type.size() - kSuffix.size()), kSuffix));
 }
 
 }  // namespace smg::protocol

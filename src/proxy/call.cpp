@@ -38,9 +38,8 @@ awaitable<void> respond(Call& call, Response response) {
   protocol::write_gateway_head(head, options);
   sent_head(call, response.status);
   const bool bodiless = call.head.method == "HEAD";
-  const std::array<asio::const_buffer, 2> pieces{asio::buffer(head),
-                                                 asio::buffer(response.body.data(),
-                                                              bodiless ? 0 : response.body.size())};
+  const std::array<asio::const_buffer, 2> pieces{
+      asio::buffer(head), asio::buffer(response.body.data(), bodiless ? 0 : response.body.size())};
   co_await send(call, pieces);
 }
 
@@ -65,8 +64,8 @@ awaitable<bool> begin_stream(Call& call, int status, std::string_view content_ty
   options.content_type = content_type;
   options.request_id = call.request_id;
   options.client_minor_version = call.head.minor_version;
-  options.framing = call.head.minor_version >= 1 ? protocol::Framing::chunked
-                                                 : protocol::Framing::until_close;
+  options.framing =
+      call.head.minor_version >= 1 ? protocol::Framing::chunked : protocol::Framing::until_close;
   if (options.framing == protocol::Framing::until_close) call.keep_alive = false;
   options.keep_alive = call.keep_alive;
   protocol::write_gateway_head(head, options);

@@ -74,9 +74,9 @@ std::optional<ErrorReply> Forwarding::read_facts(bool has_body) {
   std::optional<protocol::FactsError> error =
       protocol::read_facts(call_.body, options, owner_.scratch_, facts_);
   if (error) {
-    return ErrorReply{error->json ? protocol::ErrorCode::invalid_json
-                                  : protocol::ErrorCode::invalid_request,
-                      std::move(error->message), error->field};
+    return ErrorReply{
+        error->json ? protocol::ErrorCode::invalid_json : protocol::ErrorCode::invalid_request,
+        std::move(error->message), error->field};
   }
   if (!hint.empty()) facts_.tokens = &hint;
   model_ = facts_.model;
@@ -100,7 +100,8 @@ Selector::Choice Forwarding::choose() {
     model_metrics_ = &owner_.parts_.metrics.model(choice.model);
     model_metrics_->count_request(endpoint_.label, stream_);
   }
-  if (choice.status == Selector::Status::ok) model_metrics_->count_selection(owner_.parts_.policy_id);
+  if (choice.status == Selector::Status::ok)
+    model_metrics_->count_selection(owner_.parts_.policy_id);
   return choice;
 }
 

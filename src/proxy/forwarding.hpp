@@ -1,12 +1,11 @@
 // One request on its way through the forwarder: its attempts until an answer has been relayed.
 #pragma once
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/container/small_vector.hpp>
 #include <memory>
 #include <optional>
 #include <string>
-
-#include <boost/asio/steady_timer.hpp>
 
 #include "smg/proxy/forwarder.hpp"
 #include "smg/proxy/retry.hpp"

@@ -31,7 +31,8 @@ void Selector::collect(const worker::Model& model, std::span<const policy::Worke
     const std::uint8_t blocked = fleet_.blocked(id);
     if (blocked != 0) {
       // Only an open or half-open breaker can still let a trial request through.
-      if (blocked != worker::kBreaker || !workers.at(id)->shared->breaker.would_admit(now)) continue;
+      if (blocked != worker::kBreaker || !workers.at(id)->shared->breaker.would_admit(now))
+        continue;
     }
     if (!excluded.empty() && contains(excluded, id)) continue;
     eligible_.push_back(id);

@@ -10,8 +10,8 @@ namespace smg::server {
 
 enum class Verdict : std::uint8_t { allowed, bad_key, not_local };
 
-// With a key: `Authorization: Bearer KEY` or `x-api-key: KEY` on keyed and admin routes, compared in
-// constant time. Without: admin routes only for clients of this host, unless admin_open.
+// With a key: `Authorization: Bearer KEY` or `x-api-key: KEY` on keyed and admin routes, compared
+// in constant time. Without: admin routes only for clients of this host, unless admin_open.
 Verdict judge_access(Access access, const protocol::RequestHead& head, bool client_is_local,
                      const SessionOptions& options);
 

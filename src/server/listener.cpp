@@ -47,26 +47,25 @@ std::size_t Listener::Impl::least_busy() const {
 void Listener::Impl::accept(std::size_t index) {
   const std::size_t thread = least_busy();
   // The socket is made in the context of the thread that will serve it.
-  acceptors[index].async_accept(
-      threads[thread]->context,
-      [self = shared_from_this(), index, thread](const boost::system::error_code& ec,
-                                                 tcp::socket socket) {
-        if (!self->acceptors[index].is_open()) return;
-        if (ec) {
-          self->on_accept_error(index, ec);
-          return;
-        }
-        self->threads[thread]->connections.fetch_add(1);
-        if (thread == 0) {
-          self->start_session(thread, std::move(socket));
-        } else {
-          asio::post(self->threads[thread]->context,
-                     [self, thread, moved = std::move(socket)]() mutable {
-                       self->start_session(thread, std::move(moved));
-                     });
-        }
-        self->accept(index);
-      });
+  acceptors[index].async_accept(threads[thread]->context,
+                                [self = shared_from_this(), index, thread](
+                                    const boost::system::error_code& ec, tcp::socket socket) {
+                                  if (!self->acceptors[index].is_open()) return;
+                                  if (ec) {
+                                    self->on_accept_error(index, ec);
+                                    return;
+                                  }
+                                  self->threads[thread]->connections.fetch_add(1);
+                                  if (thread == 0) {
+                                    self->start_session(thread, std::move(socket));
+                                  } else {
+                                    asio::post(self->threads[thread]->context,
+                                               [self, thread, moved = std::move(socket)]() mutable {
+                                                 self->start_session(thread, std::move(moved));
+                                               });
+                                  }
+                                  self->accept(index);
+                                });
 }
 
 void Listener::Impl::on_accept_error(std::size_t index, const boost::system::error_code& ec) {
@@ -156,9 +155,9 @@ Result<> Listener::open(const std::string& host, std::uint16_t port) {
   for (const auto& entry : found) {
     const Result<> bound = impl_->bind(entry.endpoint());
     if (!bound) {
-      return Error{Errc::unavailable, Side::gateway, Retry::never,
-                   "cannot listen on " + host + ":" + std::to_string(port) + ": " +
-                       bound.error().detail};
+      return Error{
+          Errc::unavailable, Side::gateway, Retry::never,
+          "cannot listen on " + host + ":" + std::to_string(port) + ": " + bound.error().detail};
     }
   }
   for (std::size_t i = 0; i < impl_->acceptors.size(); ++i) impl_->accept(i);

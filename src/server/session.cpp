@@ -14,7 +14,7 @@ namespace {
 using protocol::ErrorCode;
 
 constexpr std::size_t kReadSize = 16 * 1024;
-constexpr std::size_t kKeptCapacity = 64 * 1024;   // a larger buffer is given back after its request
+constexpr std::size_t kKeptCapacity = 64 * 1024;  // a larger buffer is given back after its request
 constexpr std::uint64_t kDiscardedBody = 64 * 1024;  // read to its end even if it is not wanted
 constexpr std::chrono::seconds kLinger{2};
 constexpr std::size_t kLingerBytes = 16 * 1024 * 1024;

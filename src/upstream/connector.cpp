@@ -25,8 +25,7 @@ class ConnectTimer final : public Deadline {
 // Out of descriptors, ports or memory: says nothing about the worker.
 bool is_local(const boost::system::error_code& ec) {
   return ec == asio::error::no_descriptors || ec == asio::error::no_buffer_space ||
-         ec == asio::error::no_memory ||
-         ec == boost::system::errc::address_not_available ||
+         ec == asio::error::no_memory || ec == boost::system::errc::address_not_available ||
          ec == boost::system::errc::too_many_files_open_in_system;
 }
 

@@ -123,7 +123,8 @@ awaitable<Result<>> Exchange::read_head(bool head_request) {
     if (!parsed) co_return parsed.error();
     if (*parsed) break;
     if (ended_) co_return failed(Errc::closed, "the worker closed before an answer");
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) co_return failed(Errc::timeout, "no answer from the worker in time");
     Result<> more = co_await fill(left);
     if (!more) co_return more;

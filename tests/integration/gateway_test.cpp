@@ -1,4 +1,5 @@
-// The whole gateway in this process, with workers on other threads of it: what the sanitizers watch.
+// The whole gateway in this process, with workers on other threads of it: what the sanitizers
+// watch.
 #include "smg/app/gateway.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,8 @@
 
 #include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -38,9 +41,9 @@ class Worker {
            response.body = "{\"worker\":\"" + name_ + "\"}";
            return proxy::respond(call, std::move(response));
          }}});
-    listener_.emplace(std::vector<server::IoThread*>{&io_}, server::SessionOptions{},
-                      [this](std::size_t) -> const server::RouteTable& { return *routes_; },
-                      nullptr);
+    listener_.emplace(
+        std::vector<server::IoThread*>{&io_}, server::SessionOptions{},
+        [this](std::size_t) -> const server::RouteTable& { return *routes_; }, nullptr);
     EXPECT_TRUE(listener_->open("127.0.0.1", 0));
     port = listener_->port();
     thread_ = std::jthread([this] {

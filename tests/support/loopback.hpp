@@ -66,8 +66,8 @@ inline awaitable<std::string> read_until(tcp::socket& socket, std::string_view e
   char buffer[4096];
   boost::system::error_code ec;
   while (text.find(end) == std::string::npos) {
-    const std::size_t n = co_await socket.async_read_some(
-        asio::buffer(buffer), asio::redirect_error(use_awaitable, ec));
+    const std::size_t n = co_await socket.async_read_some(asio::buffer(buffer),
+                                                          asio::redirect_error(use_awaitable, ec));
     if (ec) break;
     text.append(buffer, n);
   }

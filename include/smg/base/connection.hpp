@@ -63,9 +63,9 @@ class Connection final : public std::enable_shared_from_this<Connection>, privat
   Deadlines& deadlines_;
   Event ready_event_;
   std::function<void()> on_gone_;
-  bool armed_ = false;      // a readiness wait is pending
-  bool ready_ = false;      // readiness has been seen and not used up by read_some
-  bool waiting_ = false;    // a coroutine is in readable() or writable()
+  bool armed_ = false;    // a readiness wait is pending
+  bool ready_ = false;    // readiness has been seen and not used up by read_some
+  bool waiting_ = false;  // a coroutine is in readable() or writable()
   bool timed_out_ = false;
   bool gone_ = false;
 };

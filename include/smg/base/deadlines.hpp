@@ -2,9 +2,9 @@
 // fires at most two ticks (200 ms) late and never early. Nothing ticks while none is armed.
 #pragma once
 
+#include <array>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
-#include <array>
 #include <chrono>
 #include <cstdint>
 

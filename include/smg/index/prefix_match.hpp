@@ -16,8 +16,9 @@ inline constexpr TenantId kNoTenant = 0xFFFF;
 inline constexpr std::size_t kMaxReportedTenants = 8;
 
 struct PrefixMatch {
-  std::uint64_t matched = 0;  // leading units that the tree holds: scalars, or tokens in whole pages
-  std::uint64_t length = 0;   // units of the request: scalars, or all its tokens
+  std::uint64_t matched =
+      0;                     // leading units that the tree holds: scalars, or tokens in whole pages
+  std::uint64_t length = 0;  // units of the request: scalars, or all its tokens
   std::array<TenantId, kMaxReportedTenants> tenants{};
   std::uint8_t tenant_count = 0;
 

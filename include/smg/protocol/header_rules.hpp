@@ -59,7 +59,7 @@ struct GatewayHead {
   std::string_view content_type;      // empty: none
   Framing framing = Framing::length;  // or chunked, or until_close
   std::uint64_t content_length = 0;   // with Framing::length; not written with 1xx, 204 and 304
-  std::string_view request_id;       // x-request-id; empty: none
+  std::string_view request_id;        // x-request-id; empty: none
   // Further fields. One is left out if its name is no token, or if it is hop-by-hop or
   // Content-Length, which are not the caller's to set.
   std::span<const HeaderField> fields;

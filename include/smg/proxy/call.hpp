@@ -28,12 +28,12 @@ struct Call {
   TimePoint started{};
 
   // Set by whoever answers.
-  bool keep_alive = true;       // in: whether the client allows it; false: close after this answer
-  int status = 0;               // 0: no byte of an answer has been sent
+  bool keep_alive = true;  // in: whether the client allows it; false: close after this answer
+  int status = 0;          // 0: no byte of an answer has been sent
   std::optional<protocol::ErrorCode> error;  // of an answer that the gateway made
   TimePoint head_sent{};
   std::shared_ptr<const worker::Worker> worker;  // whose answer it is; null: the gateway's own
-  bool broken = false;          // the answer was cut: the connection must not be used again
+  bool broken = false;  // the answer was cut: the connection must not be used again
 };
 
 struct Response {
@@ -48,8 +48,8 @@ awaitable<void> respond(Call& call, Response response);
 
 struct ErrorReply {
   protocol::ErrorCode code;
-  std::string message;          // for the client: no address, no secret
-  std::string_view param = {};  // static storage
+  std::string message;              // for the client: no address, no secret
+  std::string_view param = {};      // static storage
   std::uint32_t retry_after_s = 0;  // 0: no Retry-After
   std::string allow = {};           // 405: the Allow header
 };

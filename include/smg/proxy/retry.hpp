@@ -1,9 +1,9 @@
 // The whole retry decision of one request: pure, no clock, no sockets.
 //
-// A failed attempt is followed at once by another worker while an untried eligible one is left; when
-// all were tried, by a back-off after which all may be tried again. Retried are transport failures
-// and 408, 429, 500, 502, 503, 504; nothing is retried once a response byte has gone to the client
-// (the caller does not ask then), after a timeout, or beyond max_attempts in total.
+// A failed attempt is followed at once by another worker while an untried eligible one is left;
+// when all were tried, by a back-off after which all may be tried again. Retried are transport
+// failures and 408, 429, 500, 502, 503, 504; nothing is retried once a response byte has gone to
+// the client (the caller does not ask then), after a timeout, or beyond max_attempts in total.
 #pragma once
 
 #include <chrono>

@@ -19,12 +19,12 @@ namespace smg::server {
 
 struct SessionOptions {
   protocol::HeadLimits head;
-  std::size_t max_body = 536'870'912;           // --max-payload-size, bytes
-  std::chrono::seconds idle_timeout{180};       // between requests
-  std::chrono::seconds head_timeout{60};        // from the first byte of a head to its last
-  std::chrono::seconds body_silence{60};        // between two pieces of a request body
-  std::string api_key;                          // empty: none
-  bool admin_open = false;                      // admin routes without a key for anybody
+  std::size_t max_body = 536'870'912;      // --max-payload-size, bytes
+  std::chrono::seconds idle_timeout{180};  // between requests
+  std::chrono::seconds head_timeout{60};   // from the first byte of a head to its last
+  std::chrono::seconds body_silence{60};   // between two pieces of a request body
+  std::string api_key;                     // empty: none
+  bool admin_open = false;                 // admin routes without a key for anybody
   std::vector<std::string> request_id_headers = {"x-request-id", "x-correlation-id", "x-trace-id",
                                                  "request-id"};
 };

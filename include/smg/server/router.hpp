@@ -32,7 +32,7 @@ class RouteTable {
     const Route* route = nullptr;  // null: see `allow`
     std::size_t index = 0;         // of `path` among paths()
     std::string_view param;
-    std::string allow;             // not empty: the path exists, these methods are allowed
+    std::string allow;  // not empty: the path exists, these methods are allowed
   };
   Match find(std::string_view method, std::string_view path) const;
 
@@ -42,8 +42,8 @@ class RouteTable {
  private:
   std::vector<Route> routes_;
   std::vector<std::string> paths_;
-  std::vector<std::size_t> route_path_;         // index in paths_ of each route
-  StringMap<std::vector<std::size_t>> exact_;   // routes without a parameter
+  std::vector<std::size_t> route_path_;        // index in paths_ of each route
+  StringMap<std::vector<std::size_t>> exact_;  // routes without a parameter
 };
 
 }  // namespace smg::server

@@ -41,8 +41,9 @@ class Connector {
 
   // An idle connection, or null. The caller must be ready for it to die before the answer.
   std::shared_ptr<Connection> take_idle(const Url& url);
-  // A new one. Errc::connect_failed (Side::upstream, Retry::always); Side::gateway when this process
-  // is out of descriptors or ports, which is not the worker's fault; Errc::canceled by `handle`.
+  // A new one. Errc::connect_failed (Side::upstream, Retry::always); Side::gateway when this
+  // process is out of descriptors or ports, which is not the worker's fault; Errc::canceled by
+  // `handle`.
   awaitable<Result<std::shared_ptr<Connection>>> connect(const Url& url, ConnectHandle& handle);
   // Takes back a connection on which a message has ended cleanly and nothing is left over.
   void give_back(const Url& url, std::shared_ptr<Connection> connection);

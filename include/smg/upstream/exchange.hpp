@@ -1,7 +1,7 @@
 // One request and its answer on one connection to a worker.
 //
-// Destroyed before the answer is complete, it closes the connection, which tells the engine to stop.
-// Complete, it gives the connection back. One thread; abort() makes whatever waits return
+// Destroyed before the answer is complete, it closes the connection, which tells the engine to
+// stop. Complete, it gives the connection back. One thread; abort() makes whatever waits return
 // Errc::canceled.
 #pragma once
 
@@ -35,10 +35,10 @@ class Exchange {
     bool head_request = false;  // the method is HEAD: the answer has no body
     bool allow_reuse = true;    // false: only a fresh connection will do
   };
-  // Sends the request and reads the final response head (1xx are skipped). The views must stay valid
-  // until it returns. May be called again after an error.
-  // Errors: retry is fresh_connection when a reused connection died before any answer byte, never
-  // after a timeout (the engine may be at work on it), else always.
+  // Sends the request and reads the final response head (1xx are skipped). The views must stay
+  // valid until it returns. May be called again after an error. Errors: retry is fresh_connection
+  // when a reused connection died before any answer byte, never after a timeout (the engine may be
+  // at work on it), else always.
   awaitable<Result<>> start(Request request);
 
   const protocol::ResponseHead& response() const { return response_; }

@@ -12,10 +12,10 @@ namespace smg::upstream {
 
 struct FetchRequest {
   std::string method = "GET";
-  Url url;            // of the worker; its path prefix is put before `target`
-  std::string target; // "/health"
+  Url url;             // of the worker; its path prefix is put before `target`
+  std::string target;  // "/health"
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;   // sent with Content-Length unless the method is GET or HEAD
+  std::string body;  // sent with Content-Length unless the method is GET or HEAD
   std::chrono::milliseconds timeout{5000};  // of the whole exchange, connecting included
   std::size_t max_body = 1 << 20;           // a longer answer is Errc::too_large
 };

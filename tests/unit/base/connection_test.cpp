@@ -17,12 +17,12 @@ struct Pair {
   explicit Pair(test::Loop& loop) : far(loop.context) {
     test::Peer peer(loop);
     tcp::socket near(loop.context);
-    loop.await([](tcp::socket& socket, test::Peer& listener, tcp::socket& accepted)
-                   -> awaitable<void> {
-      boost::system::error_code ec;
-      socket.connect({asio::ip::address_v4::loopback(), listener.port()}, ec);
-      accepted = co_await listener.accept();
-    }(near, peer, far));
+    loop.await(
+        [](tcp::socket& socket, test::Peer& listener, tcp::socket& accepted) -> awaitable<void> {
+          boost::system::error_code ec;
+          socket.connect({asio::ip::address_v4::loopback(), listener.port()}, ec);
+          accepted = co_await listener.accept();
+        }(near, peer, far));
     connection = std::make_shared<Connection>(std::move(near), loop.deadlines);
   }
   std::shared_ptr<Connection> connection;

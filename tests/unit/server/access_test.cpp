@@ -28,8 +28,7 @@ TEST(Access, KeyedRoutesTakeABearerOrAnXApiKey) {
             Verdict::allowed);
   EXPECT_EQ(judge(Access::keyed, options, "10.0.0.1", {{"authorization", "bearer secret"}}),
             Verdict::allowed);
-  EXPECT_EQ(judge(Access::keyed, options, "10.0.0.1", {{"X-Api-Key", "secret"}}),
-            Verdict::allowed);
+  EXPECT_EQ(judge(Access::keyed, options, "10.0.0.1", {{"X-Api-Key", "secret"}}), Verdict::allowed);
   EXPECT_EQ(judge(Access::keyed, options, "10.0.0.1", {{"X-Api-Key", "secret2"}}),
             Verdict::bad_key);
   EXPECT_EQ(judge(Access::keyed, options, "10.0.0.1", {{"Authorization", "Bearer secre"}}),

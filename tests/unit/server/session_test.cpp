@@ -23,25 +23,26 @@ struct Recorder final : SessionObserver {
 class Server {
  public:
   explicit Server(SessionOptions options = {}) {
-    routes_.emplace(std::vector<Route>{
-        {"POST", "/echo", Access::open,
-         [](proxy::Call& call) -> awaitable<void> {
-           proxy::Response response;
-           response.content_type = "text/plain";
-           response.body = std::string(call.body);
-           return proxy::respond(call, std::move(response));
-         }},
-        {"GET", "/stream", Access::open,
-         [](proxy::Call& call) -> awaitable<void> {
-           co_await proxy::begin_stream(call, 200, "text/event-stream");
-           co_await proxy::write_stream(call, "one,");
-           co_await proxy::write_stream(call, "two");
-           co_await proxy::end_stream(call);
-         }},
-        {"POST", "/keyed", Access::keyed,
-         [](proxy::Call& call) { return proxy::respond(call, {}); }}});
-    listener_.emplace(std::vector<IoThread*>{&io_}, std::move(options),
-                      [this](std::size_t) -> const RouteTable& { return *routes_; }, &recorder_);
+    routes_.emplace(
+        std::vector<Route>{{"POST", "/echo", Access::open,
+                            [](proxy::Call& call) -> awaitable<void> {
+                              proxy::Response response;
+                              response.content_type = "text/plain";
+                              response.body = std::string(call.body);
+                              return proxy::respond(call, std::move(response));
+                            }},
+                           {"GET", "/stream", Access::open,
+                            [](proxy::Call& call) -> awaitable<void> {
+                              co_await proxy::begin_stream(call, 200, "text/event-stream");
+                              co_await proxy::write_stream(call, "one,");
+                              co_await proxy::write_stream(call, "two");
+                              co_await proxy::end_stream(call);
+                            }},
+                           {"POST", "/keyed", Access::keyed,
+                            [](proxy::Call& call) { return proxy::respond(call, {}); }}});
+    listener_.emplace(
+        std::vector<IoThread*>{&io_}, std::move(options),
+        [this](std::size_t) -> const RouteTable& { return *routes_; }, &recorder_);
     EXPECT_TRUE(listener_->open("127.0.0.1", 0));
   }
   ~Server() {
@@ -57,8 +58,8 @@ class Server {
         io_.context,
         [](Server& self, std::string out, std::string until, bool close) -> awaitable<std::string> {
           tcp::socket socket(self.io_.context);
-          co_await socket.async_connect(
-              {asio::ip::address_v4::loopback(), self.listener_->port()}, use_awaitable);
+          co_await socket.async_connect({asio::ip::address_v4::loopback(), self.listener_->port()},
+                                        use_awaitable);
           co_await test::send(socket, out);
           boost::system::error_code ec;
           if (close) socket.shutdown(tcp::socket::shutdown_send, ec);
@@ -137,7 +138,8 @@ TEST(Session, HeadHasTheHeadersOfGetAndNoBody) {
 
 TEST(Session, AMalformedHeadIs400AndClosesTheConnection) {
   Server server;
-  const std::string answer = server.talk("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: +5\r\n\r\n");
+  const std::string answer =
+      server.talk("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: +5\r\n\r\n");
   EXPECT_EQ(status_line(answer), "HTTP/1.1 400 Bad Request");
   EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos);
   EXPECT_NE(answer.find("\"invalid_request\""), std::string::npos);
@@ -148,8 +150,8 @@ TEST(Session, AMalformedHeadIs400AndClosesTheConnection) {
 
 TEST(Session, AnOverlongHeadIs431) {
   Server server;
-  const std::string answer = server.talk("GET / HTTP/1.1\r\nHost: h\r\nX: " +
-                                         std::string(70'000, 'a') + "\r\n\r\n");
+  const std::string answer =
+      server.talk("GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(70'000, 'a') + "\r\n\r\n");
   EXPECT_EQ(status_line(answer), "HTTP/1.1 431 Request Header Fields Too Large");
 }
 
@@ -157,8 +159,8 @@ TEST(Session, ABodyOverTheLimitIs413ByLengthAndByChunks) {
   SessionOptions options;
   options.max_body = 10;
   Server server(options);
-  const std::string by_length = server.talk(
-      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n01234567890");
+  const std::string by_length =
+      server.talk("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n\r\n01234567890");
   EXPECT_EQ(status_line(by_length), "HTTP/1.1 413 Content Too Large");
   const std::string by_chunks = server.talk(
       "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -13,8 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kHead =
-    "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n";
+constexpr std::string_view kHead = "POST /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n";
 
 // A worker on loopback, a client side to it, and what came of one exchange.
 struct Fixture {
@@ -53,7 +52,8 @@ struct Fixture {
     co_return outcome;
   }
 
-  // Runs one exchange against a worker that reads the request, sends `answer` and then does `after`.
+  // Runs one exchange against a worker that reads the request, sends `answer` and then does
+  // `after`.
   Outcome against(std::string answer, std::function<void(tcp::socket&)> after,
                   ExchangeTimeouts timeouts = {milliseconds(3000), milliseconds(3000)}) {
     auto kept = std::make_shared<tcp::socket>(loop.context);
@@ -92,8 +92,7 @@ TEST(Exchange, ReturnsChunkedBytesAsTheyAreOnTheWire) {
 
 TEST(Exchange, ABodyUntilCloseEndsWithTheConnection) {
   Fixture f;
-  const auto outcome =
-      f.against("HTTP/1.0 200 OK\r\n\r\nold", [](tcp::socket& s) { s.close(); });
+  const auto outcome = f.against("HTTP/1.0 200 OK\r\n\r\nold", [](tcp::socket& s) { s.close(); });
   EXPECT_EQ(outcome.body, "old");
   EXPECT_TRUE(outcome.complete);
   EXPECT_EQ(f.connector.take_idle(f.url), nullptr);
@@ -176,16 +175,16 @@ TEST(Exchange, BytesBehindTheAnswerEndTheConnection) {
 TEST(Exchange, AReusedConnectionThatDiesAsksForAFreshOne) {
   Fixture f;
   // The worker answers once, and ends the connection when the second request comes.
-  const auto first = f.against("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-                               [&f](tcp::socket& s) {
-                                 asio::co_spawn(
-                                     f.loop.context,
-                                     [](tcp::socket& socket) -> awaitable<void> {
-                                       co_await test::read_until(socket, "{}");
-                                       test::reset(socket);
-                                     }(s),
-                                     [](std::exception_ptr) {});
-                               });
+  const auto first =
+      f.against("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", [&f](tcp::socket& s) {
+        asio::co_spawn(
+            f.loop.context,
+            [](tcp::socket& socket) -> awaitable<void> {
+              co_await test::read_until(socket, "{}");
+              test::reset(socket);
+            }(s),
+            [](std::exception_ptr) {});
+      });
   ASSERT_TRUE(first.complete);
   const auto second = f.loop.await(f.exchange({milliseconds(3000), milliseconds(3000)}));
   ASSERT_FALSE(second.started);
@@ -243,8 +242,8 @@ TEST(Fetch, AnAnswerOverTheLimitIsAnError) {
       [](Fixture& self) -> awaitable<void> {
         tcp::socket socket = co_await self.peer.accept();
         co_await test::read_until(socket, "\r\n\r\n");
-        co_await test::send(socket, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" +
-                                        std::string(100, 'x'));
+        co_await test::send(
+            socket, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + std::string(100, 'x'));
       }(f),
       [](std::exception_ptr) {});
   FetchRequest request;
