@@ -268,6 +268,7 @@ def test_requests_go_to_the_workers_of_their_model(gateway, worker):
 def test_information_is_asked_of_one_worker(gateway, worker, path):
     w = worker(lambda x: x.respond(200, {"path": x.path}))
     g = gateway([w])
+    w.answers_questions = True
     response = g.get(path)
     assert response.status == 200 and response.json() == {"path": path}
     w.stop()

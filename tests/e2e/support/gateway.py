@@ -36,6 +36,7 @@ class Gateway(Process):
             command += ["--shutdown-grace-period-secs", "0"]
         if "--io-threads" not in flags:
             command += ["--io-threads", "2"]
+        self.key = flags[flags.index("--api-key") + 1] if "--api-key" in flags else None
         self.expected_workers = len(urls)
         super().__init__(command + flags, log, env)
         until(self._listens, 15, "the gateway")
@@ -63,7 +64,8 @@ class Gateway(Process):
 
     # State.
     def workers(self):
-        return self.get("/workers").json()["workers"]
+        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return self.get("/workers", headers=headers).json()["workers"]
 
     def worker(self, url):
         return next(w for w in self.workers() if w["url"] == (url if isinstance(url, str) else url.url))

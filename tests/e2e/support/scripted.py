@@ -100,9 +100,14 @@ def answer_chat(x: Exchange):
             {"index": 0, "message": {"role": "assistant", "content": "hello"}, "finish_reason": "stop"}]})
 
 
+# What a gateway asks of an engine by itself.
+_QUESTIONS = {"/v1/loads", "/loads", "/get_load", "/metrics", "/version", "/server_info", "/model_info",
+              "/get_server_info", "/get_model_info"}
+
+
 class ScriptedWorker:
-    """Listens on 127.0.0.1. GET /health, /v1/models and load probes are answered here; every other
-    request is recorded in `requests` and given to `handler(exchange)`."""
+    """Listens on 127.0.0.1. GET /health and /v1/models are answered here, and other questions about the
+    engine with 404; every other request is recorded in `requests` and given to `handler(exchange)`."""
 
     def __init__(self, handler=answer_chat, model="m", host="127.0.0.1", port=None,
                  owner="scripted"):
@@ -113,6 +118,7 @@ class ScriptedWorker:
         self.port = port or free_port()
         self.healthy = True
         self.probes_hang = False
+        self.answers_questions = False  # True: the handler does
         self.loads = None  # the document of GET /v1/loads, None: 404
         self.requests = []  # complete ones
         self.incomplete = []  # bytes of those that ended early
@@ -201,13 +207,12 @@ class ScriptedWorker:
         elif x.method == "GET" and x.path == "/v1/models":
             self.probes.append(x)
             x.respond(200, {"object": "list", "data": [{"id": self.model, "object": "model", "owned_by": self.owner}]})
-        elif x.method == "GET" and x.path in ("/v1/loads", "/loads", "/get_load", "/metrics", "/version",
-                                              "/server_info", "/model_info", "/get_load"):
+        elif x.method == "GET" and x.path == "/v1/loads" and self.loads is not None:
             self.probes.append(x)
-            if x.path == "/v1/loads" and self.loads is not None:
-                x.respond(200, self.loads)
-            else:
-                x.respond(404, {"detail": "Not Found"})
+            x.respond(200, self.loads)
+        elif x.method == "GET" and x.path in _QUESTIONS and not self.answers_questions:
+            self.probes.append(x)
+            x.respond(404, {"detail": "Not Found"})
         else:
             self.requests.append(x)
             self.handler(x)
