@@ -145,7 +145,7 @@ def test_removal_lets_running_requests_finish(gateway, worker):
         x.end()
 
     w = worker(handler)
-    g = gateway([w], "--drain-settle-secs", "30")
+    g = gateway([w], "--drain-settle-secs", "1")
     with g.client() as client:
         client.send(encode("POST", CHAT, body=chat_body(stream=True)))
         head = client.read_head()
