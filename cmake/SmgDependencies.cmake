@@ -3,7 +3,6 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS url)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
-find_package(CLI11 2.1 REQUIRED)
 find_package(prometheus-cpp REQUIRED)
 
 find_program(CCACHE_PROGRAM ccache)

@@ -104,7 +104,7 @@ class Gateway {
   int run();
 
  private:
-  control::Options control_options() const;
+  control::Options control_options();
   worker::Registry::Options registry_options();
   void add_lane();
   std::vector<worker::WorkerSpec> startup_workers() const;
@@ -170,7 +170,7 @@ Gateway::Gateway(const Options& options)
       [this](std::size_t) -> const server::RouteTable& { return *metrics_routes_; }, nullptr);
 }
 
-control::Options Gateway::control_options() const {
+control::Options Gateway::control_options() {
   control::Options control;
   control.health = options_.health;
   control.breaker = options_.breaker;
@@ -182,6 +182,7 @@ control::Options Gateway::control_options() const {
   control.connect_timeout = options_.proxy.connect_timeout;
   control.remove_unhealthy = options_.remove_unhealthy_workers;
   control.allow_link_local = options_.allow_link_local_workers;
+  control.on_probe = [this](bool good) { request_metrics_->count_health_check(good); };
   return control;
 }
 

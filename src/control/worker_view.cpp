@@ -201,8 +201,7 @@ std::string models_json(const worker::WorkerSet& workers) {
 }
 
 std::string rfc3339_now() {
-  // wall clock: a date for people
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();  // wall clock: a date
   const auto whole = std::chrono::floor<std::chrono::seconds>(now);
   const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(now - whole).count();
   const std::time_t stamp = whole.count();

@@ -92,8 +92,9 @@ Selector::Choice Forwarding::choose() {
   request.model = model_;
   request.text = facts_.text;
   if (facts_.tokens != nullptr) request.tokens = *facts_.tokens;
-  request.estimated_tokens =
-      request.tokens.empty() ? (request.text.size() + 3) / 4 : request.tokens.size();
+  // About four bytes a token; of the whole body when the policy did not ask for its text.
+  const std::size_t bytes = request.text.empty() ? call_.body.size() : request.text.size();
+  request.estimated_tokens = request.tokens.empty() ? (bytes + 3) / 4 : request.tokens.size();
   request.now = Clock::now();
   Selector::Choice choice = owner_.parts_.selector.choose(request, excluded_);
   if (model_metrics_ == nullptr) {
@@ -201,23 +202,25 @@ awaitable<void> Forwarding::run() {
     if (client_gone_) break;
     count_attempt(*current_, result);
     const RetryMachine::Next next = judge(*current_, result);
-    if (result && next == RetryMachine::Next::give_up) {
+    const bool answered = result.has_value();
+    if (next == RetryMachine::Next::give_up &&
+        (!answered || is_retryable_status(current_->exchange->response().status))) {
+      owner_.parts_.metrics.count_retries_exhausted(endpoint_.label);
+    }
+    if (answered && next == RetryMachine::Next::give_up) {
       held_.reset();
       co_await answer(std::move(current_));
       co_return;
     }
     excluded_.push_back(current_->worker->id);
     current_->ticket.reset();
-    if (result) {
+    if (answered) {
       held_ = std::move(current_);
     } else {
       last_error_ = result.error();
       current_.reset();
     }
-    if (next == RetryMachine::Next::give_up) {
-      owner_.parts_.metrics.count_retries_exhausted(endpoint_.label);
-      break;
-    }
+    if (next == RetryMachine::Next::give_up) break;
   }
   if (client_gone_) {
     call_.broken = true;

@@ -52,7 +52,9 @@ void EdgeObserver::on_response(const proxy::Call& call) noexcept {
 void EdgeObserver::log_access(const proxy::Call& call) const {
   log::Level level = log::Level::info;
   std::string_view message = "finished processing request";
-  if (call.status >= 500) {
+  if (is_probe(call.head.path)) {
+    level = log::Level::debug;
+  } else if (call.status >= 500) {
     level = log::Level::error;
     message = "request failed with server error";
   } else if (call.status >= 400) {
@@ -63,8 +65,6 @@ void EdgeObserver::log_access(const proxy::Call& call) const {
   } else if (call.broken) {
     level = log::Level::warn;
     message = "response ended early";
-  } else if (is_probe(call.head.path)) {
-    level = log::Level::debug;
   }
   if (!log_.enabled(level)) return;
   const auto latency = std::chrono::duration_cast<std::chrono::microseconds>(
