@@ -1,6 +1,7 @@
+#include <sched.h>
+
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 #include "smg/app/cli.hpp"
 
@@ -127,7 +128,7 @@ Flag disable_retries(Options& out) {
 FlagGroup listening(Options& out) {
   Flag io_threads =
       integer({{"--io-threads"}, "Threads that serve requests"}, {1, 256}, out.io_threads);
-  io_threads.default_text = "cores, at most 16";
+  io_threads.default_text = "usable cores, at most 16";
   return {
       "Listening",
       {text({{"--host"}, "Address to listen on"}, kHost, out.host),
@@ -274,7 +275,11 @@ FlagGroup observing(Options& out) {
 }  // namespace
 
 std::uint32_t default_io_threads() {
-  return std::clamp(std::thread::hardware_concurrency(), 1U, 16U);
+  // Not hardware_concurrency(): it also counts processors this process may not run on.
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
+  return static_cast<std::uint32_t>(std::clamp(CPU_COUNT(&allowed), 1, 16));
 }
 
 FlagTable launch_flags(Options& out) {

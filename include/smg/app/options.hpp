@@ -16,7 +16,7 @@
 
 namespace smg::app {
 
-// Cores, at most 16.
+// Processors that this process may run on, at most 16.
 std::uint32_t default_io_threads();
 
 struct Options {
