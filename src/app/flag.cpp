@@ -73,7 +73,7 @@ Flag flag_of(Names names, Flag::Takes takes, std::string_view value_name, std::s
 }
 
 std::string check_text(const TextRule& rule, const std::string& value) {
-  const std::string reason = rule.check(value);
+  std::string reason = rule.check(value);
   if (reason.empty() || rule.secret) return reason;
   return quoted_value(value) + " " + reason;
 }

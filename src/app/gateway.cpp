@@ -30,14 +30,15 @@ namespace {
 // A load balancer in front is given this long, at most, to notice that the gateway is not ready.
 constexpr std::chrono::seconds kMaxSettle{5};
 constexpr std::chrono::milliseconds kDrainPoll{20};
+constexpr std::chrono::seconds kCutTime{1};  // for sessions to notice that they are cut
 
 void must(const Result<>& result) {
   if (!result) throw std::runtime_error(result.error().detail);
 }
 
-// glibc gives the top of a thread's heap back whenever 128 KiB of it are free, and faults it in again
-// with the next buffer: several microseconds for most requests. Blocks beyond kMmapThreshold are
-// mapped one by one and go back at once, so what is kept stays small.
+// glibc gives the top of a thread's heap back whenever 128 KiB of it are free, and faults it in
+// again with the next buffer: several microseconds for most requests. Blocks beyond kMmapThreshold
+// are mapped one by one and go back at once, so what is kept stays small.
 void keep_small_heaps() {
   constexpr int kTrimThreshold = 8 * 1024 * 1024;
   constexpr int kMmapThreshold = 256 * 1024;
@@ -121,8 +122,9 @@ class Gateway {
   std::vector<worker::WorkerSpec> startup_workers() const;
   awaitable<void> serve_signals();
   awaitable<void> drain();
+  awaitable<void> end();
   bool any_worker_ready() const;
-  void end();
+  std::size_t connections() const;
 
   const Options& options_;
   metrics::Registry metrics_;
@@ -133,6 +135,7 @@ class Gateway {
   std::unique_ptr<policy::Policy> policy_;
   worker::Registry registry_;
   server::IoThread control_;
+  asio::signal_set signals_{control_.context, SIGINT, SIGTERM};
   std::optional<control::Plane> plane_;
   std::optional<metrics::RequestMetrics> request_metrics_;
   std::optional<server::EdgeObserver> observer_;
@@ -154,6 +157,7 @@ Gateway::Gateway(const Options& options)
   metrics::RequestMetricsOptions metric_options;
   metric_options.paths = route_paths(*plane_);
   metric_options.errors = server::gateway_errors();
+  metric_options.policies.reserve(policy::policy_names().size());
   for (const std::string_view name : policy::policy_names()) {
     metric_options.policies.emplace_back(name);
   }
@@ -282,14 +286,13 @@ int Gateway::run() {
 }
 
 awaitable<void> Gateway::serve_signals() {
-  asio::signal_set signals(control_.context, SIGINT, SIGTERM);
   boost::system::error_code ec;
-  const int first = co_await signals.async_wait(asio::redirect_error(use_awaitable, ec));
+  const int first = co_await signals_.async_wait(asio::redirect_error(use_awaitable, ec));
   log::write(log::target("smg::server"), log::Level::info, "shutting down",
              {{"signal", std::int64_t{first}},
               {"grace_s", std::int64_t{options_.shutdown_grace.count()}}});
   asio::co_spawn(control_.context, drain(), asio::detached);
-  const int second = co_await signals.async_wait(asio::redirect_error(use_awaitable, ec));
+  const int second = co_await signals_.async_wait(asio::redirect_error(use_awaitable, ec));
   if (!ec) _exit(128 + second);
 }
 
@@ -313,11 +316,26 @@ awaitable<void> Gateway::drain() {
     log::write(log::target("smg::server"), log::Level::warn, "grace period over",
                {{"requests_cut", std::uint64_t{left}}});
   }
-  end();
+  co_await end();
 }
 
-void Gateway::end() {
+awaitable<void> Gateway::end() {
+  listener_->stop();
+  metrics_listener_->stop();
+  boost::system::error_code ec;
+  asio::steady_timer timer(control_.context);
+  const TimePoint deadline = Clock::now() + kCutTime;
+  while (connections() > 0 && Clock::now() < deadline) {
+    timer.expires_after(kDrainPoll);
+    co_await timer.async_wait(asio::redirect_error(use_awaitable, ec));
+  }
   plane_->stop([this] { control_.context.stop(); });
+}
+
+std::size_t Gateway::connections() const {
+  std::size_t count = control_.connections.load();
+  for (const auto& lane : lanes_) count += lane->io.connections.load();
+  return count;
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ std::vector<worker::ModelCard> read_cards(const json& models) {
 std::string read_runtime(const json& models, const json& version, const json& server_info) {
   const json* data = member(models, "data");
   if (data && data->is_array() && !data->empty()) {
-    const std::string owner = name_member(data->front(), "owned_by");
+    std::string owner = name_member(data->front(), "owned_by");
     if (owner == "sglang" || owner == "nvidia") return "sglang";
     if (owner == "vllm" || owner == "llamacpp") return owner;
   }

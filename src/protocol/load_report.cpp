@@ -138,6 +138,7 @@ bool read_rows(JsonScanner& scanner, ReadRow read_row, std::vector<LoadRow>& row
 // Ranks of several workers may be the same number; in a report each row is a rank of its own.
 void make_ranks_unique(std::vector<LoadRow>& rows) {
   std::vector<std::int64_t> ranks;
+  ranks.reserve(rows.size());
   for (const LoadRow& row : rows) ranks.push_back(row.dp_rank);
   std::sort(ranks.begin(), ranks.end());
   if (std::adjacent_find(ranks.begin(), ranks.end()) == ranks.end()) return;

@@ -137,7 +137,10 @@ Listener::Listener(std::vector<IoThread*> threads, SessionOptions options, Route
   impl_->sessions.resize(impl_->threads.size());
 }
 
-Listener::~Listener() = default;
+Listener::~Listener() {
+  // Handlers that were never called keep the Impl until their contexts are destroyed, in any order.
+  impl_->acceptors.clear();
+}
 
 Result<> Listener::open(const std::string& host, std::uint16_t port) {
   boost::system::error_code ec;
@@ -183,7 +186,7 @@ std::size_t Listener::active() const { return impl_->shared->active.load(); }
 
 void Listener::stop() {
   drain();
-  impl_->on_each_session([](Session& session) { session.close(); });
+  impl_->on_each_session([](Session& session) { session.cut(); });
 }
 
 }  // namespace smg::server

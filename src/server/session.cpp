@@ -44,6 +44,11 @@ void Session::close_if_idle() {
   if (!busy_ && input_.empty()) connection_->close();
 }
 
+void Session::cut() {
+  boost::system::error_code ignored;
+  connection_->socket().shutdown(tcp::socket::shutdown_both, ignored);
+}
+
 awaitable<void> Session::run() {
   bool go_on = true;
   while (go_on) {

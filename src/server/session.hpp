@@ -29,7 +29,8 @@ class Session {
 
   // From the same thread: ends it now if no request is being served.
   void close_if_idle();
-  void close() { connection_->close(); }
+  // Ends it whatever it does, as if the client had left.
+  void cut();
 
  private:
   enum class Progress : std::uint8_t { ok, refused, lost };

@@ -9,13 +9,17 @@ namespace smg::upstream {
 namespace {
 
 std::string request_head(const FetchRequest& request) {
-  std::string head = request.method + " " + request.url.path + request.target +
-                     " HTTP/1.1\r\nHost: " + request.url.authority + "\r\n";
-  for (const auto& [name, value] : request.headers) head += name + ": " + value + "\r\n";
+  std::string head;
+  const auto add = [&head](std::initializer_list<std::string_view> pieces) {
+    for (const std::string_view piece : pieces) head.append(piece);
+  };
+  add({request.method, " ", request.url.path, request.target,
+       " HTTP/1.1\r\nHost: ", request.url.authority, "\r\n"});
+  for (const auto& [name, value] : request.headers) add({name, ": ", value, "\r\n"});
   if (request.method != "GET" && request.method != "HEAD") {
-    head += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+    add({"Content-Length: ", std::to_string(request.body.size()), "\r\n"});
   }
-  head += "Connection: close\r\n\r\n";
+  add({"Connection: close\r\n\r\n"});
   return head;
 }
 

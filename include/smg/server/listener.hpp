@@ -44,6 +44,7 @@ struct IoThread {
   std::atomic<std::size_t> connections{0};
 };
 
+// Destroyed after the threads have stopped and before their contexts are.
 class Listener {
  public:
   // `routes` picks the table of a thread: handlers may hold per-thread state.
@@ -61,7 +62,7 @@ class Listener {
   void drain();
   // Connections with a request on them.
   std::size_t active() const;
-  // Closes every connection.
+  // Ends every connection, also those with a request on them.
   void stop();
 
  private:
