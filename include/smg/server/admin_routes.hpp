@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "smg/control/plane.hpp"
-#include "smg/server/router.hpp"
+#include "smg/server/route_table.hpp"
 
 namespace smg::server {
 

@@ -13,7 +13,7 @@
 #include "smg/base/deadlines.hpp"
 #include "smg/base/error.hpp"
 #include "smg/protocol/http_head.hpp"
-#include "smg/server/router.hpp"
+#include "smg/server/route_table.hpp"
 
 namespace smg::server {
 

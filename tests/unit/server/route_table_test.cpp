@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "smg/server/route_table.hpp"
 
-#include "smg/server/router.hpp"
+#include <gtest/gtest.h>
 
 namespace smg::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "smg/server/router.hpp"
+#include "smg/server/route_table.hpp"
 
 #include <algorithm>
 #include <utility>
