@@ -167,6 +167,7 @@ Gateway::Gateway(const Options& options)
 
   for (std::uint32_t i = 0; i < options.io_threads; ++i) add_lane();
   std::vector<server::IoThread*> threads;
+  threads.reserve(lanes_.size());
   for (const auto& lane : lanes_) threads.push_back(&lane->io);
   listener_.emplace(
       std::move(threads), options.session,

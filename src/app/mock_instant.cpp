@@ -258,7 +258,7 @@ class Instant {
 
 Problem count_tokens(std::string_view body, const MockOptions& options, Json& out) {
   MockRequest request;
-  const auto problem = read_mock_request(MockApi::messages, body, options, request);
+  auto problem = read_mock_request(MockApi::messages, body, options, request);
   // The length of the answer is not part of this call; it is read after everything that is.
   if (problem && problem->param != "max_tokens") return problem;
   out = {{"input_tokens", request.prompt.tokens}};

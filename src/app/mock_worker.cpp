@@ -20,7 +20,6 @@ namespace smg::app {
 namespace {
 
 using proxy::Call;
-using proxy::Response;
 using server::Access;
 using server::Route;
 

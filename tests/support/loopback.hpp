@@ -65,7 +65,9 @@ inline awaitable<std::string> read_until(tcp::socket& socket, std::string_view e
   std::string text;
   char buffer[4096];
   boost::system::error_code ec;
-  while (text.find(end) == std::string::npos) {
+  std::size_t searched = 0;
+  while (text.find(end, searched) == std::string::npos) {
+    searched = text.size() < end.size() ? 0 : text.size() - end.size();
     const std::size_t n = co_await socket.async_read_some(asio::buffer(buffer),
                                                           asio::redirect_error(use_awaitable, ec));
     if (ec) break;

@@ -21,6 +21,7 @@ struct Fixture {
   test::Peer peer{loop};
   Connector connector{loop.context, loop.deadlines, milliseconds(2000)};
   Url url = *parse_url(peer.url());
+  std::shared_ptr<tcp::socket> kept;  // the worker's side of the last exchange
 
   struct Outcome {
     Result<> started{};
@@ -56,7 +57,7 @@ struct Fixture {
   // `after`.
   Outcome against(std::string answer, std::function<void(tcp::socket&)> after,
                   ExchangeTimeouts timeouts = {milliseconds(3000), milliseconds(3000)}) {
-    auto kept = std::make_shared<tcp::socket>(loop.context);
+    kept = std::make_shared<tcp::socket>(loop.context);
     asio::co_spawn(
         loop.context,
         [](Fixture& self, std::shared_ptr<tcp::socket> socket, std::string bytes,
